@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from intelliperf.errors import BudgetExhausted
 from intelliperf.records import Ending, Report
-from intelliperf.rounds import attempts_at
-from intelliperf.run import Run
-from intelliperf.search import Target
+from intelliperf.search.agenda import Target
+from intelliperf.search.rounds import attempts_at
+from intelliperf.search.run import Run
 
 
 def improve(run: Run) -> Report:

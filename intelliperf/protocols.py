@@ -28,7 +28,7 @@ from intelliperf.records import (
     SourceEvidence,
     Usage,
 )
-from intelliperf.timeline import Timeline
+from intelliperf.records.timeline import Timeline
 
 Progress = Callable[[str], None]
 BufferKey = tuple[str, int, str]  # kind, number in order of allocation, symbol name

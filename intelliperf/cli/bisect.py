@@ -11,8 +11,8 @@ from intelliperf.cli.application import application_of
 from intelliperf.cli.options import Options
 from intelliperf.cli.view import view_for
 from intelliperf.errors import BackendUnavailable, BuildFailed, UsageError
-from intelliperf.metrics import Metric
 from intelliperf.processes.process import output_of
+from intelliperf.records.metrics import Metric
 from intelliperf.sentences import number as spelled
 
 _GIT_DEADLINE_S = 60.0

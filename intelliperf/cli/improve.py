@@ -9,7 +9,6 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from intelliperf.building import STARTED
 from intelliperf.cli import EXIT_INTERRUPTED
 from intelliperf.cli.application import application_of, run_root
 from intelliperf.cli.options import Options, ResumeOptions
@@ -23,7 +22,8 @@ from intelliperf.processes.secrets import mask_logs
 from intelliperf.processes.storage import storage_errors
 from intelliperf.project.journal import PROGRAM_OUTPUT, Journal
 from intelliperf.records import Application, Report
-from intelliperf.run import Run
+from intelliperf.search.building import STARTED
+from intelliperf.search.run import Run
 
 _FIRST_RUNS = ("run", "trace")  # labels of the logs of a profiled run, by backend
 

@@ -31,8 +31,8 @@ from intelliperf.records import (
     OriginKind,
     Provenance,
 )
-from intelliperf.rounds import attempt
-from intelliperf.run import Run
+from intelliperf.search.rounds import attempt
+from intelliperf.search.run import Run
 from intelliperf.validation.edits.gate import examine
 from intelliperf.validation.edits.names import plain_name
 from intelliperf.validation.edits.targets import Touched, python_functions, touched

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from intelliperf.cli.options import Options
 from intelliperf.codegen.heeding import Heeding
 from intelliperf.errors import IntelliPerfError, UsageError
-from intelliperf.observer import RunSettings
 from intelliperf.processes.sandbox import Sandbox
 from intelliperf.processes.secrets import PASSED
 from intelliperf.processes.storage import cache_directory
@@ -23,7 +22,8 @@ from intelliperf.project.reviews import read_reviews
 from intelliperf.project.versions import Version, sources
 from intelliperf.protocols import Backend, Proposal, Rewriter, Task
 from intelliperf.records import Application, Attempt, Executor, OriginKind
-from intelliperf.run import Run
+from intelliperf.search.observer import RunSettings
+from intelliperf.search.run import Run
 
 if TYPE_CHECKING:
     from intelliperf.backends import Manner

@@ -49,7 +49,7 @@ from intelliperf.records import (
     Provenance,
     SourceEvidence,
 )
-from intelliperf.timeline import Timeline
+from intelliperf.records.timeline import Timeline
 
 _PLACE = "on the GPU"
 

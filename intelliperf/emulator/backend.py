@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from intelliperf.emulator.strict import StrictBuild
     from intelliperf.emulator.tracefiles import Trace
     from intelliperf.emulator.tracing import Tracer
-    from intelliperf.timeline import Timeline
+    from intelliperf.records.timeline import Timeline
 
 _DEVICE_FILE = "device"
 _OTHER_WAVE = {32: "mi300x", 64: "rx7900xtx"}  # by a HIP program's wave size: a chip of the other one

@@ -19,7 +19,7 @@ from elftools.elf.elffile import ELFFile
 from intelliperf.emulator.codeobjects import CodeObject
 from intelliperf.emulator.tracefiles import KernelLaunch, Trace, Transfer
 from intelliperf.errors import ProtocolError
-from intelliperf.timeline import HostCall, HostLine, Timeline
+from intelliperf.records.timeline import HostCall, HostLine, Timeline
 
 _STUB = "__device_stub__"  # clang's function that a launch goes through; its line is the kernel's
 

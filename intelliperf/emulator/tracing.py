@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from intelliperf.awaiting import Watch
+from intelliperf.emulator.awaiting import Watch
 from intelliperf.emulator.launchless import why_no_runtime
 from intelliperf.emulator.safety import fault_notes, tolerance_note
 from intelliperf.emulator.sourcelines import Project

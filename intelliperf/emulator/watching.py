@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from intelliperf.awaiting import Watch
+from intelliperf.emulator.awaiting import Watch
 from intelliperf.emulator.tracefiles import Fault, Trace
 from intelliperf.emulator.tracing import trace_environment
 from intelliperf.errors import ApplicationFailed

@@ -23,7 +23,7 @@ from intelliperf.records import (
     Quantity,
     SourceEvidence,
 )
-from intelliperf.timeline import Timeline
+from intelliperf.records.timeline import Timeline
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 from intelliperf.formulas.base import Threshold, percent
 from intelliperf.formulas.process import Delay, ProcessFormula, heaviest
+from intelliperf.records.timeline import KERNEL, TIMED, WAITS, HostCall, Timeline
 from intelliperf.sentences import counted, duration
-from intelliperf.timeline import KERNEL, TIMED, WAITS, HostCall, Timeline
 
 AT_ONCE = Threshold(
     20_000.0, "ns of the host's own work: a few calls; whoever reads a result and acts on it needs more"

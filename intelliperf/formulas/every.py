@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from intelliperf.errors import MissingMetric
 from intelliperf.formulas.base import Formula, Symptom
 from intelliperf.records import Device, Finding, KernelProfile, Metric, ProcessFinding, Quantity, SourceEvidence
-from intelliperf.timeline import Timeline
+from intelliperf.records.timeline import Timeline
 
 
 class Every(Formula):

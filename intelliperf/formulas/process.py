@@ -10,8 +10,8 @@ from typing import ClassVar
 
 from intelliperf.formulas.base import Formula, Symptom, Threshold
 from intelliperf.records import Device, KernelProfile, Metric, SourceEvidence
+from intelliperf.records.timeline import HostLine, ProcessFinding, Timeline
 from intelliperf.sentences import number
-from intelliperf.timeline import HostLine, ProcessFinding, Timeline
 
 WORTH_TELLING = Threshold(1.05, "times faster for the whole process: less is within what two clocks on one can tell")
 _SHOWN_LINES = 4

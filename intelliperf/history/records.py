@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from intelliperf.metrics import Metric, Provenance, Quantity
+from intelliperf.records.metrics import Metric, Provenance, Quantity
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@ from intelliperf.history.records import (
     Tried,
     Visit,
 )
-from intelliperf.metrics import Metric, Quantity
 from intelliperf.project.codec import decode, encode
+from intelliperf.records.metrics import Metric, Quantity
 
 Row = Mapping[str, Any]
 

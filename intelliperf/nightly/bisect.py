@@ -9,9 +9,9 @@ from pathlib import Path
 
 from intelliperf.errors import IntelliPerfError, UsageError
 from intelliperf.history.records import LineCounts
-from intelliperf.metrics import Metric
 from intelliperf.nightly.readings import survey_of
 from intelliperf.nightly.survey import Seen
+from intelliperf.records.metrics import Metric
 
 Look = Callable[[str], Seen]  # surveys one commit; raises what is wrong with it
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from intelliperf.history.records import LineCounts, Place, Point, RegressionKind
-from intelliperf.metrics import Metric, Provenance, Quantity
 from intelliperf.nightly.change import change_at_end
+from intelliperf.records.metrics import Metric, Provenance, Quantity
 from intelliperf.sentences import duration, number
 
 # Counts of what a kernel makes the memory do. More instructions alone may be a feature.

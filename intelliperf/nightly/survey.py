@@ -12,7 +12,7 @@ from intelliperf.formulas import BOTTLENECKS
 from intelliperf.history.records import Found
 from intelliperf.project.versions import evidence_at_home, profile_at_home
 from intelliperf.records import AccessKind, Application, Device, KernelProfile, SourceEvidence
-from intelliperf.run import Run
+from intelliperf.search.run import Run
 
 SURVEY = "survey.json"  # in the run directory
 SCHEMA_VERSION = 1

@@ -4,9 +4,6 @@ Records hold no behaviour beyond checking themselves; everything that crosses a 
 border is one of these. All times are nanoseconds, all sizes bytes, unless the name says so.
 """
 
-from intelliperf.metrics import Metric as Metric
-from intelliperf.metrics import Provenance as Provenance
-from intelliperf.metrics import Quantity as Quantity
 from intelliperf.records.applications import SHELL as SHELL
 from intelliperf.records.applications import STOP_AFTER as STOP_AFTER
 from intelliperf.records.applications import STOP_STATUS as STOP_STATUS
@@ -44,6 +41,9 @@ from intelliperf.records.kernels import Kernel as Kernel
 from intelliperf.records.kernels import KernelProfile as KernelProfile
 from intelliperf.records.kernels import MemorySpace as MemorySpace
 from intelliperf.records.kernels import SourceEvidence as SourceEvidence
+from intelliperf.records.metrics import Metric as Metric
+from intelliperf.records.metrics import Provenance as Provenance
+from intelliperf.records.metrics import Quantity as Quantity
 from intelliperf.records.reports import SCHEMA_VERSION as SCHEMA_VERSION
 from intelliperf.records.reports import Attempt as Attempt
 from intelliperf.records.reports import Diagnosis as Diagnosis
@@ -53,6 +53,8 @@ from intelliperf.records.reports import OtherTime as OtherTime
 from intelliperf.records.reports import Report as Report
 from intelliperf.records.reports import Review as Review
 from intelliperf.records.reports import Usage as Usage
+from intelliperf.records.timeline import ProcessFinding as ProcessFinding
+from intelliperf.records.timeline import ProcessTime as ProcessTime
 from intelliperf.records.verdicts import DEFERRED as DEFERRED
 from intelliperf.records.verdicts import EMULATED as EMULATED
 from intelliperf.records.verdicts import NEEDLESS as NEEDLESS
@@ -64,5 +66,3 @@ from intelliperf.records.verdicts import Outcome as Outcome
 from intelliperf.records.verdicts import Scope as Scope
 from intelliperf.records.verdicts import Strength as Strength
 from intelliperf.records.verdicts import Verdict as Verdict
-from intelliperf.timeline import ProcessFinding as ProcessFinding
-from intelliperf.timeline import ProcessTime as ProcessTime

@@ -8,7 +8,7 @@ from enum import Enum
 from pathlib import Path
 
 from intelliperf.errors import MissingMetric
-from intelliperf.metrics import Metric, Provenance, Quantity
+from intelliperf.records.metrics import Metric, Provenance, Quantity
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from intelliperf.metrics import Provenance
 from intelliperf.records.applications import Application
 from intelliperf.records.candidates import Candidate, Declined, Origin
 from intelliperf.records.kernels import Device, Finding, KernelProfile, SourceEvidence
+from intelliperf.records.metrics import Provenance
+from intelliperf.records.timeline import ProcessFinding, ProcessTime
 from intelliperf.records.verdicts import Measurement, Verdict
-from intelliperf.timeline import ProcessFinding, ProcessTime
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from intelliperf.metrics import Provenance, Quantity
+from intelliperf.records.metrics import Provenance, Quantity
 
 
 class Outcome(str, Enum):

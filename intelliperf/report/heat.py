@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from intelliperf.metrics import Metric, Quantity
 from intelliperf.records import Report, SourceEvidence
+from intelliperf.records.metrics import Metric, Quantity
 from intelliperf.report.sidebyside import Heat, Heats
 from intelliperf.sentences import number, percent
 

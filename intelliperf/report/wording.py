@@ -28,6 +28,7 @@ from intelliperf.records import (
     Usage,
     Verdict,
 )
+from intelliperf.records.timeline import HostLine
 from intelliperf.sentences import (
     EMULATOR,
     duration,
@@ -36,7 +37,6 @@ from intelliperf.sentences import (
     percent,
     readings,
 )
-from intelliperf.timeline import HostLine
 
 _WORTH_A_HEADLINE = 1.02  # gain of the whole application below which a kernel's own would mislead
 

@@ -35,6 +35,7 @@ from intelliperf.records import (
     Quantity,
     SourceEvidence,
 )
+from intelliperf.records.timeline import Timeline
 from intelliperf.rocm import (
     codeobject,
     compilers,
@@ -58,7 +59,6 @@ from intelliperf.rocm.metadata import KernelNeeds, kernel_needs
 from intelliperf.rocm.recordlines import Recorded
 from intelliperf.rocm.samples import NAMES, Samples, interval_for, sampled_lines, take
 from intelliperf.rocm.symbols import plain
-from intelliperf.timeline import Timeline
 
 _NO_LAUNCHER = Launcher()
 _UNCHECKED = ("races", "out of bounds", "uninitialised reads")

@@ -9,7 +9,7 @@ from profile_programs import RUN_DEADLINE_S, Program, build
 
 from intelliperf.errors import ProtocolError
 from intelliperf.formulas import find_formula
-from intelliperf.timeline import DOWNLOAD, KERNEL, UPLOAD, Timeline
+from intelliperf.records.timeline import DOWNLOAD, KERNEL, UPLOAD, Timeline
 
 HEADER = """
 #pragma once

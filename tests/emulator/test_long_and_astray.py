@@ -52,7 +52,7 @@ def test_the_time_limit_names_the_launch_that_it_ended(
     program: Application, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[str] = []
-    monkeypatch.setattr("intelliperf.awaiting._FIRST_TOLD_S", 0.5)
+    monkeypatch.setattr("intelliperf.emulator.awaiting._FIRST_TOLD_S", 0.5)
     with pytest.raises(ApplicationFailed, match=r"timed out .* kernel pairs.*, launch 3: [\d,]+ of 512 blocks in .*"):
         EmulatorBackend(tmp_path, tell=told.append).profile(program, 4.0)
     assert told and "--stop-after-launches 2" in told[-1]

@@ -14,7 +14,6 @@ from rewrite_task import device
 from rewrite_task import evidence as tally_evidence
 
 from intelliperf.errors import SourceNotFound
-from intelliperf.observer import RunSettings
 from intelliperf.project.journal import Journal
 from intelliperf.project.scratch import Built
 from intelliperf.project.versions import Version
@@ -47,8 +46,9 @@ from intelliperf.records import (
     Verdict,
     content_hash,
 )
-from intelliperf.run import Run
-from intelliperf.timeline import HostLine, Timeline
+from intelliperf.records.timeline import HostLine, Timeline
+from intelliperf.search.observer import RunSettings
+from intelliperf.search.run import Run
 
 SOURCE = "app.hip"
 BUILD = (

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from intelliperf.awaiting import Watch
+from intelliperf.emulator.awaiting import Watch
 from intelliperf.interception.progress import Reading, parse, standing, time_left
 from intelliperf.sentences import interval_of_time, span
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from intelliperf.conclusion import replays_beside_whole_runs
 from intelliperf.records import (
     Attempt,
     Candidate,
@@ -18,6 +17,7 @@ from intelliperf.records import (
     Usage,
     Verdict,
 )
+from intelliperf.search.conclusion import replays_beside_whole_runs
 
 
 def measured(before_ns: float, after_ns: float, kernel: str = "") -> Measurement:

@@ -43,7 +43,7 @@ from intelliperf.history.records import (
     VisitState,
 )
 from intelliperf.history.store import History, now
-from intelliperf.metrics import Metric, Provenance, Quantity
+from intelliperf.records.metrics import Metric, Provenance, Quantity
 
 PLACE = Place("saxpy", "small", "emulator:mi300x")
 COUNTERS = {

@@ -10,7 +10,6 @@ import pytest
 
 from intelliperf.cuda import activity, backend, replaying
 from intelliperf.cuda.backend import CudaBackend
-from intelliperf.observer import Observer, RunSettings
 from intelliperf.processes.process import Completed
 from intelliperf.profiling.ncu import ProfiledKernel
 from intelliperf.project.versions import Version
@@ -25,6 +24,7 @@ from intelliperf.records import (
     Scope,
     Verdict,
 )
+from intelliperf.search.observer import Observer, RunSettings
 from intelliperf.validation.timing import time_refusal
 
 ADD = Kernel("_Z3addPf", "add")

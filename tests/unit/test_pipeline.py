@@ -26,13 +26,13 @@ from intelliperf.project.codec import decode
 from intelliperf.project.journal import Journal, to_json
 from intelliperf.protocols import Proposal, Task
 from intelliperf.records import Attempt, Ending, Outcome, Report
+from intelliperf.records.timeline import KERNEL, UPLOAD, HostCall, Timeline
 from intelliperf.report import wording
 from intelliperf.report.html import page
 from intelliperf.report.summary import summary
 from intelliperf.report.terminal import closing
-from intelliperf.run import Run
-from intelliperf.search import WORTHWHILE, Agenda
-from intelliperf.timeline import KERNEL, UPLOAD, HostCall, Timeline
+from intelliperf.search.agenda import WORTHWHILE, Agenda
+from intelliperf.search.run import Run
 
 SLOW = "tally 900 contended\nother 100\n"
 

@@ -10,7 +10,7 @@ from intelliperf.errors import UsageError
 from intelliperf.formulas import FORMULAS, find_formula
 from intelliperf.protocols import Backend
 from intelliperf.records import ProcessTime, Provenance
-from intelliperf.timeline import (
+from intelliperf.records.timeline import (
     DOWNLOAD,
     KERNEL,
     UPLOAD,
@@ -21,7 +21,7 @@ from intelliperf.timeline import (
     process_ns,
     without,
 )
-from intelliperf.wholeprocess import Process, unseen
+from intelliperf.search.wholeprocess import Process, unseen
 
 WEIGHTS, FIELD, HOST = 0x1000, 0x9000, 0x7F00
 

@@ -10,9 +10,7 @@ import pytest
 from reported import accepted_report, healthy_report
 
 import intelliperf.records
-from intelliperf.conclusion import total_usage
 from intelliperf.errors import MissingMetric, UsageError
-from intelliperf.metrics import Metric, Quantity
 from intelliperf.records import (
     EMULATED,
     NEEDLESS,
@@ -33,6 +31,8 @@ from intelliperf.records import (
     Usage,
     Verdict,
 )
+from intelliperf.records.metrics import Metric, Quantity
+from intelliperf.search.conclusion import total_usage
 
 RULE = Origin(OriginKind.RULE, "pad")
 EDIT = FileEdit("a.hip", "0" * 64, "x")

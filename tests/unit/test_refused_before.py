@@ -17,7 +17,7 @@ from intelliperf.records import (
     Usage,
     Verdict,
 )
-from intelliperf.rounds import refused_before
+from intelliperf.search.rounds import refused_before
 
 DIFF = "--- a/one.cu\n+++ b/one.cu\n@@ -1,3 +1,3 @@\n first\n-slow\n+fast\n last\n"
 MOVED = DIFF.replace("@@ -1,3 +1,3 @@\n first", "@@ -9,3 +9,3 @@\n other")

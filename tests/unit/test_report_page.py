@@ -10,8 +10,8 @@ import pytest
 from reported import accepted_report
 from rewrite_task import counted
 
-from intelliperf.metrics import Metric
 from intelliperf.records import STOP_AFTER, Candidate, FileEdit, Origin, OriginKind, Report, Verdict
+from intelliperf.records.metrics import Metric
 from intelliperf.report import attempttree, gainfigures, roofline
 from intelliperf.report.html import page
 

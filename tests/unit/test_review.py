@@ -14,9 +14,9 @@ from reviewpages import add_patch, gain  # noqa: E402
 from starlette.testclient import TestClient  # noqa: E402
 
 from intelliperf.history.store import History  # noqa: E402
-from intelliperf.metrics import Metric, Quantity  # noqa: E402
 from intelliperf.project.journal import Journal, to_json  # noqa: E402
 from intelliperf.records import AccessKind, Check, CheckStatus, Provenance, SourceEvidence  # noqa: E402
+from intelliperf.records.metrics import Metric, Quantity  # noqa: E402
 from intelliperf.report.files import read, write  # noqa: E402
 from intelliperf.report.plaintext import visible  # noqa: E402
 from intelliperf.report.sidebyside import MOST_ROWS, side_by_side  # noqa: E402

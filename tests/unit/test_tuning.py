@@ -7,7 +7,7 @@ import pytest
 from intelliperf.codegen.reply import MalformedReply, parse_reply
 from intelliperf.project.constants import defined, with_constants
 from intelliperf.records import Candidate, FileEdit, Origin, OriginKind, Tunable
-from intelliperf.tuning import MOST_TIMED, Tuning
+from intelliperf.search.tuning import MOST_TIMED, Tuning
 
 TEXT = "#define ITEMS 4\nstatic constexpr unsigned int TILE = 32u;  // lanes\nint x = TILE * ITEMS; // ITEMS 4\n"
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from intelliperf.building import nothing_compiled
 from intelliperf.dropins import compilelog
 from intelliperf.errors import ToolchainError
 from intelliperf.processes.process import Completed
+from intelliperf.search.building import nothing_compiled
 
 
 def test_the_reason_of_a_compilation_that_could_not_be_logged_reaches_the_user(

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from scripted import SOURCE, Scripted, TextBackend, application, judge, scripted_run
 
-from intelliperf.observer import Observer
 from intelliperf.pipeline import improve
 from intelliperf.project.journal import Journal
 from intelliperf.project.merging import merged
@@ -28,6 +27,7 @@ from intelliperf.records import (
     SourceEvidence,
     Verdict,
 )
+from intelliperf.search.observer import Observer
 
 # Far enough apart for changes of each to merge without the others.
 KERNELS = "".join(f"{name} 900 contended\n" + "pad 1\n" * 8 for name in ("first", "second", "third"))

@@ -7,7 +7,6 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from intelliperf.observer import Recordings
 from intelliperf.project.journal import Journal
 from intelliperf.project.merging import restacked
 from intelliperf.project.scratch import Built
@@ -21,7 +20,8 @@ from intelliperf.records import (
     Verdict,
     content_hash,
 )
-from intelliperf.search import Target
+from intelliperf.search.agenda import Target
+from intelliperf.search.observer import Recordings
 
 
 @dataclass(frozen=True)

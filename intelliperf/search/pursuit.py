@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from intelliperf.building import Versions
 from intelliperf.errors import ApplicationFailed, MissingMetric, SourceNotFound
-from intelliperf.observer import Observer, Recordings, RunSettings, of_kernel, renewed
 from intelliperf.project.versions import Version, evidence_at_home
 from intelliperf.protocols import ApplicationProfile, Backend, Formula
 from intelliperf.records import Attempt, Diagnosis, Finding, Kernel, KernelProfile, Outcome, SourceEvidence, Verdict
-from intelliperf.search import WORTHWHILE, Agenda, Located, Target, key_of, ranked
-from intelliperf.stages import Stages
-from intelliperf.whole import met_recordings_alone
-from intelliperf.wholeprocess import Process, observe, unseen
+from intelliperf.search.agenda import WORTHWHILE, Agenda, Located, Target, key_of, ranked
+from intelliperf.search.building import Versions
+from intelliperf.search.observer import Observer, Recordings, RunSettings, of_kernel, renewed
+from intelliperf.search.settling import met_recordings_alone
+from intelliperf.search.stages import Stages
+from intelliperf.search.wholeprocess import Process, observe, unseen
 
 _TIMED = (Outcome.ACCEPTED, Outcome.NOT_FASTER, Outcome.SLOWER_OVERALL, Outcome.IMPLAUSIBLE)
 

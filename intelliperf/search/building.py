@@ -9,7 +9,6 @@ from pathlib import Path
 
 from intelliperf.dropins.compilelog import UNLOGGED
 from intelliperf.errors import BuildFailed, UsageError
-from intelliperf.observer import RunSettings
 from intelliperf.processes.process import Completed
 from intelliperf.project.builder import Builder, built_program, library_functions
 from intelliperf.project.journal import Journal
@@ -18,7 +17,8 @@ from intelliperf.project.scratch import Built
 from intelliperf.project.versions import Version, python_texts, sources
 from intelliperf.protocols import Backend
 from intelliperf.records import Application, Candidate, FileEdit, content_hash
-from intelliperf.stages import Stages
+from intelliperf.search.observer import RunSettings
+from intelliperf.search.stages import Stages
 
 STARTED = "started"  # a file of the run directory: the build has begun
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from intelliperf.metrics import Provenance
+from intelliperf.records.metrics import Provenance
 
 UPLOAD, DOWNLOAD, KERNEL = "memcpy_htod", "memcpy_dtoh", "kernel"
 COPIES = (UPLOAD, DOWNLOAD)

@@ -24,7 +24,7 @@ from intelliperf.records import (
     Usage,
     Verdict,
 )
-from intelliperf.search import Agenda, Target, key_of
+from intelliperf.search.agenda import Agenda, Target, key_of
 from intelliperf.sentences import duration, number
 
 _MOST_LINES = 400  # of one kernel in a report

@@ -9,7 +9,7 @@ from intelliperf.errors import UsageError
 from intelliperf.project.versions import Version
 from intelliperf.protocols import Backend, Formula
 from intelliperf.records import ProcessFinding, ProcessTime
-from intelliperf.timeline import COPIES, KERNEL, process_ns
+from intelliperf.records.timeline import COPIES, KERNEL, process_ns
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from intelliperf.conclusion import rewriter_of
 from intelliperf.errors import (
     ApplicationFailed,
     BudgetExhausted,
@@ -16,7 +15,6 @@ from intelliperf.errors import (
     ProviderError,
     SourceNotFound,
 )
-from intelliperf.observer import of_kernel
 from intelliperf.project.diff import unified_diff
 from intelliperf.project.merging import rebased
 from intelliperf.project.versions import Version
@@ -31,9 +29,11 @@ from intelliperf.records import (
     SourceEvidence,
     Verdict,
 )
-from intelliperf.run import Run
-from intelliperf.search import Target, Tried, distinct
-from intelliperf.tuning import Tuning
+from intelliperf.search.agenda import Target, Tried, distinct
+from intelliperf.search.conclusion import rewriter_of
+from intelliperf.search.observer import of_kernel
+from intelliperf.search.run import Run
+from intelliperf.search.tuning import Tuning
 
 
 @dataclass(frozen=True)

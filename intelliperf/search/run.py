@@ -9,8 +9,28 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from intelliperf import __version__
-from intelliperf.building import Versions
-from intelliperf.conclusion import (
+from intelliperf.errors import BudgetExhausted, BuildFailed
+from intelliperf.project import jitfacts
+from intelliperf.project.diff import unified_diff
+from intelliperf.project.journal import Journal
+from intelliperf.project.merging import series
+from intelliperf.project.scratch import Built
+from intelliperf.project.versions import Version, profile_at_home, sources
+from intelliperf.protocols import ApplicationProfile, Backend, Formula, Rewriter, Task
+from intelliperf.records import (
+    SCHEMA_VERSION,
+    Application,
+    Attempt,
+    Candidate,
+    Ending,
+    OriginKind,
+    Report,
+    Review,
+    Verdict,
+)
+from intelliperf.search.agenda import CandidateJudge, Target
+from intelliperf.search.building import Versions
+from intelliperf.search.conclusion import (
     diagnoses,
     diagnosis_at_home,
     final_timing,
@@ -24,30 +44,10 @@ from intelliperf.conclusion import (
     started_at,
     total_usage,
 )
-from intelliperf.errors import BudgetExhausted, BuildFailed
-from intelliperf.observer import Recordings, RunSettings
-from intelliperf.project import jitfacts
-from intelliperf.project.diff import unified_diff
-from intelliperf.project.journal import Journal
-from intelliperf.project.merging import series
-from intelliperf.project.scratch import Built
-from intelliperf.project.versions import Version, profile_at_home, sources
-from intelliperf.protocols import ApplicationProfile, Backend, Formula, Rewriter, Task
-from intelliperf.pursuit import Pursuit
-from intelliperf.records import (
-    SCHEMA_VERSION,
-    Application,
-    Attempt,
-    Candidate,
-    Ending,
-    OriginKind,
-    Report,
-    Review,
-    Verdict,
-)
-from intelliperf.search import CandidateJudge, Target
-from intelliperf.stages import Stages
-from intelliperf.whole import Settling, met_recordings_alone
+from intelliperf.search.observer import Recordings, RunSettings
+from intelliperf.search.pursuit import Pursuit
+from intelliperf.search.settling import Settling, met_recordings_alone
+from intelliperf.search.stages import Stages
 
 
 @dataclass
