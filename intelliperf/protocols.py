@@ -198,20 +198,8 @@ class KeepsTraces(Protocol):
         ...
 
 
-class Backend(Protocol):
-    """One kind of device. Methods take built applications (see `Workspace.built`)."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def honours(self) -> frozenset[Feature]:
-        """What this kind of device can do in intercepted runs."""
-        ...
-
-    def probe(self) -> Device:
-        """The device that will be used. Raises `BackendUnavailable` with the remedy."""
-        ...
+class Builds(Protocol):
+    """What builds for this kind of device are given."""
 
     def build_environment(self) -> Mapping[str, str]:
         """Added to the environment of every build: compiler drop-ins first on PATH, target, …"""
@@ -228,6 +216,10 @@ class Backend(Protocol):
         """
         ...
 
+
+class Profiler(Protocol):
+    """What a run shows: kernels, their counters, their lines, and the calls of the host."""
+
     def profile(self, application: Application, deadline_s: float) -> ApplicationProfile: ...
 
     def quantities(
@@ -240,32 +232,17 @@ class Backend(Protocol):
         """Every access of the kernel by source line. Raises `SourceNotFound`."""
         ...
 
-    def timeline(self, application: Application, deadline_s: float) -> Timeline | None:
-        """The calls of the host; None where this kind of device does not show them."""
-        ...
-
     def line_notes(self) -> tuple[str, ...]:
         """How the lines of the latest `lines` were found, where that is not always the same. For the report."""
         ...
 
-    def intercept_environment(self, socket: Path, kernel: Kernel, interception: Interception) -> Mapping[str, str]:
-        """Environment that makes a run connect to `socket` and speak `validation.wire`.
-
-        It pauses at `kernel` where `interception` names no kernels. What is not in `honours` is left out.
-        """
+    def timeline(self, application: Application, deadline_s: float) -> Timeline | None:
+        """The calls of the host; None where this kind of device does not show them."""
         ...
 
-    def open_memory(self, hello: Mapping[str, object], descriptors: Sequence[int]) -> Memory: ...
 
-    def safety(
-        self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float
-    ) -> tuple[Check, ...]:
-        """Races, out-of-bounds and uninitialised reads that the candidate introduces."""
-        ...
-
-    def strictness(self, application: Application, candidate: Application) -> Check:
-        """Would the real target's compiler take it?"""
-        ...
+class Clock(Protocol):
+    """Times of two versions side by side, and how long a run takes."""
 
     def time(self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float) -> Timing: ...
 
@@ -276,6 +253,28 @@ class Backend(Protocol):
     def is_long(self, application: Application) -> bool:
         """Did a run take so long that recorded launches answer what they can, and one run of each version the rest?"""
         ...
+
+
+class Interceptor(Protocol):
+    """Runs that stop at launches and open the device's memory there."""
+
+    @property
+    def honours(self) -> frozenset[Feature]:
+        """What this kind of device can do in intercepted runs."""
+        ...
+
+    def intercept_environment(self, socket: Path, kernel: Kernel, interception: Interception) -> Mapping[str, str]:
+        """Environment that makes a run connect to `socket` and speak `interception.wire`.
+
+        It pauses at `kernel` where `interception` names no kernels. What is not in `honours` is left out.
+        """
+        ...
+
+    def open_memory(self, hello: Mapping[str, object], descriptors: Sequence[int]) -> Memory: ...
+
+
+class Replayer(Protocol):
+    """Recorded launches, made again without the application."""
 
     def replayed(self, application: Application, plan: Path) -> Application:
         """A program that makes the launches of a plan (`recordings.image`) with the device code of `application`.
@@ -298,6 +297,31 @@ class Backend(Protocol):
 
         `Scope.KERNEL` is all that can be told.
         """
+        ...
+
+
+class DeviceChecker(Protocol):
+    """What the device's own tools say of a candidate."""
+
+    def safety(
+        self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float
+    ) -> tuple[Check, ...]:
+        """Races, out-of-bounds and uninitialised reads that the candidate introduces."""
+        ...
+
+    def strictness(self, application: Application, candidate: Application) -> Check:
+        """Would the real target's compiler take it?"""
+        ...
+
+
+class Backend(Builds, Profiler, Clock, Interceptor, Replayer, DeviceChecker, Protocol):
+    """One kind of device. Methods take built applications (see `Workspace.built`)."""
+
+    @property
+    def name(self) -> str: ...
+
+    def probe(self) -> Device:
+        """The device that will be used. Raises `BackendUnavailable` with the remedy."""
         ...
 
 

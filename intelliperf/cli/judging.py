@@ -19,7 +19,7 @@ from intelliperf.project.journal import Journal
 from intelliperf.project.pythonsource import SUFFIX
 from intelliperf.project.scratch import Built, Workspace
 from intelliperf.project.versions import Version, sources
-from intelliperf.protocols import Backend, Task
+from intelliperf.protocols import Backend, Builds, Task
 from intelliperf.records import Application, Candidate, Finding, Kernel, KernelProfile, SourceEvidence, Verdict
 
 if TYPE_CHECKING:
@@ -307,7 +307,7 @@ def _rebuilt(version: Version, name: str, environment: Mapping[str, str], timeou
     return workspace.application if workspace.build(environment, timeout_s, root).ok else None
 
 
-def rounded_build(backend: Backend, reference: Version, way: str, timeout_s: float) -> Application | None:
+def rounded_build(backend: Builds, reference: Version, way: str, timeout_s: float) -> Application | None:
     """The original in a scratch copy beside the reference's, built to round `way`; None where that is not possible."""
     environment = backend.rounded_build(way)
     if not environment:

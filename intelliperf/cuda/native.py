@@ -85,7 +85,7 @@ HONOURED = frozenset(_VARIABLES)
 
 
 def export_environment(socket: Path, kernel: Kernel, interception: Interception) -> dict[str, str]:
-    """Makes a run connect to `socket` and speak `validation.wire`; see `Backend.intercept_environment`."""
+    """Makes a run connect to `socket` and speak `interception.wire`; see `Backend.intercept_environment`."""
     injected = {"CUDA_INJECTION64_PATH": str(injection_library()), "INTELLIPERF_EXPORT_MEMORY": "ipc"}
     return {**injected, **export_variables(socket, kernel, interception)}
 

@@ -22,7 +22,7 @@ from intelliperf.project.versions import (
     libraries_used,
     remarks,
 )
-from intelliperf.protocols import Backend
+from intelliperf.protocols import Builds
 from intelliperf.records import Application, Candidate, FileEdit, content_hash
 
 _MOST_PROGRAMS = 3  # that are named where the one that was asked for is missing
@@ -42,7 +42,7 @@ class Builder:
     """
 
     application: Application
-    backend: Backend
+    backend: Builds
     deadline_s: float
     while_building: Callable[[], None]
     original: Path | None = None

@@ -73,7 +73,7 @@ HONOURED = frozenset(_VARIABLES)
 
 
 def export_environment(socket: Path, kernel: Kernel, interception: Interception) -> dict[str, str]:
-    """Makes a run connect to `socket` and speak `validation.wire`; see `Backend.intercept_environment`.
+    """Makes a run connect to `socket` and speak `interception.wire`; see `Backend.intercept_environment`.
 
     INTELLIPERF_EXPORT_MEMORY=copy in our own environment keeps to copies by the application.
     """

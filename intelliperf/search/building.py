@@ -15,7 +15,7 @@ from intelliperf.project.journal import Journal
 from intelliperf.project.recipes import is_python
 from intelliperf.project.scratch import Built
 from intelliperf.project.versions import Version, python_texts, sources
-from intelliperf.protocols import Backend
+from intelliperf.protocols import Builds
 from intelliperf.records import Application, Candidate, FileEdit, content_hash
 from intelliperf.search.observer import RunSettings
 from intelliperf.search.stages import Stages
@@ -29,7 +29,7 @@ class Versions:
 
     settings: RunSettings
     application: Application
-    backend: Backend
+    backend: Builds
     journal: Journal
     stages: Stages
     while_building: Callable[[], None] = lambda: None

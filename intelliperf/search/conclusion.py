@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from intelliperf.errors import ApplicationFailed, MissingMetric, SourceNotFound
 from intelliperf.project.scratch import Workspace
 from intelliperf.project.versions import Version, evidence_at_home, profile_at_home
-from intelliperf.protocols import Backend, Timing
+from intelliperf.protocols import Clock, Timing
 from intelliperf.records import (
     Attempt,
     Diagnosis,
@@ -67,7 +67,7 @@ _SAME_RATIO = 1.05  # no further apart, by replay and by whole runs, than is wor
 
 
 def final_timing(
-    backend: Backend, targets: Sequence[Target], deadline_s: float, together: tuple[Version, Version] | None = None
+    backend: Clock, targets: Sequence[Target], deadline_s: float, together: tuple[Version, Version] | None = None
 ) -> Timing:
     """Each improved kernel before and after its own changes, the application before and after all of them.
 
@@ -118,7 +118,7 @@ def replays_beside_whole_runs(attempts: Sequence[Attempt], measured: Sequence[Me
 
 
 def _timed_together(
-    backend: Backend, kernels: Sequence[Kernel], deadline_s: float, original: Version, final: Version
+    backend: Clock, kernels: Sequence[Kernel], deadline_s: float, original: Version, final: Version
 ) -> Timing:
     timings = [backend.time(original.application, final.application, kernel, deadline_s) for kernel in kernels]
     own = [

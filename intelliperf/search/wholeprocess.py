@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from intelliperf.errors import UsageError
 from intelliperf.project.versions import Version
-from intelliperf.protocols import Backend, Formula
+from intelliperf.protocols import Backend, Formula, Profiler
 from intelliperf.records import ProcessFinding, ProcessTime
 from intelliperf.records.timeline import COPIES, KERNEL, process_ns
 
@@ -20,7 +20,7 @@ class Process:
     time: ProcessTime | None = None
 
 
-def observe(backend: Backend, formula: Formula, version: Version, deadline_s: float) -> Process:
+def observe(backend: Profiler, formula: Formula, version: Version, deadline_s: float) -> Process:
     """With the user's own paths."""
     timeline = backend.timeline(version.application, deadline_s)
     if timeline is None or not timeline.calls:

@@ -23,7 +23,7 @@ from intelliperf.interception.wire import Channel, Deadline, Listener, PeerClose
 from intelliperf.processes.endings import ended_well
 from intelliperf.processes.process import Child, Completed
 from intelliperf.processes.sandbox import Sandbox
-from intelliperf.protocols import Backend, Difference, Memory, Numbers, SharedBuffer
+from intelliperf.protocols import Difference, Interceptor, Memory, Numbers, SharedBuffer
 from intelliperf.records import Application, Interception, Kernel
 from intelliperf.validation.runs import othertools
 from intelliperf.validation.runs.reached import Reached
@@ -67,7 +67,7 @@ class Side:
     def __init__(
         self,
         run: SideRun,
-        backend: Backend,
+        backend: Interceptor,
         kernel: Kernel,
         logs: Path,
         sandbox: Sandbox,
