@@ -16,7 +16,7 @@ from pathlib import Path
 from starlette.testclient import TestClient
 
 from intelliperf.history.opening import open_history
-from intelliperf.history.records import Judgement, Patch, Place
+from intelliperf.history.records import Judgement, Patch, WatchedPlace
 from intelliperf.history.store import History
 from intelliperf.project.codec import encode
 from intelliperf.records import Check, CheckStatus, Measurement, Provenance, Scope
@@ -62,7 +62,7 @@ def fill(history: History) -> None:
                 Judgement(
                     patch=patch.id or 0,
                     night=None,
-                    place=Place(patch.target, "app", "emulator:mi300x"),
+                    place=WatchedPlace(patch.target, "app", "emulator:mi300x"),
                     commit=None,
                     outcome="ACCEPTED",
                     detail="the same buffers",

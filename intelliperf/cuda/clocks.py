@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from types import TracebackType
 
 from intelliperf.errors import BackendUnavailable
-from intelliperf.profiling.conditions import Conditions, Reading
+from intelliperf.profiling.conditions import ClockReading, Conditions
 
 _LIBRARY = "libnvidia-ml.so.1"
 _SUCCESS = 0
@@ -59,12 +59,12 @@ class Gpu:
     ) -> None:
         self._library.nvmlShutdown()
 
-    def read(self) -> Reading:
+    def read(self) -> ClockReading:
         power = self._number("nvmlDeviceGetPowerUsage")
         reasons = self._number("nvmlDeviceGetCurrentClocksEventReasons", kind=ctypes.c_ulonglong)
         if reasons is None:  # the name before driver 535
             reasons = self._number("nvmlDeviceGetCurrentClocksThrottleReasons", kind=ctypes.c_ulonglong)
-        return Reading(
+        return ClockReading(
             sm_clock_mhz=self._number("nvmlDeviceGetClockInfo", _SM_CLOCK),
             memory_clock_mhz=self._number("nvmlDeviceGetClockInfo", _MEMORY_CLOCK),
             temperature_c=self._number("nvmlDeviceGetTemperature", _GPU_SENSOR),
@@ -87,8 +87,8 @@ class Gpu:
                 times.append(int(violation.violation_ns))
         return sum(times) if times else None
 
-    def watch(self, period_s: float = _PERIOD_S) -> Watch:
-        return Watch(self.read, self.held_back_ns, period_s)
+    def watch(self, period_s: float = _PERIOD_S) -> ClockWatch:
+        return ClockWatch(self.read, self.held_back_ns, period_s)
 
     def _number(
         self, name: str, *arguments: int, kind: type[ctypes.c_uint] | type[ctypes.c_ulonglong] = ctypes.c_uint
@@ -100,19 +100,21 @@ class Gpu:
         return int(value.value)
 
 
-class Watch:
+class ClockWatch:
     """Reads the GPU again and again while its `with` block runs; afterwards `conditions` says what it saw."""
 
-    def __init__(self, read: Callable[[], Reading], held_back_ns: Callable[[], int | None], period_s: float) -> None:
+    def __init__(
+        self, read: Callable[[], ClockReading], held_back_ns: Callable[[], int | None], period_s: float
+    ) -> None:
         self._read = read
         self._held_back_ns = held_back_ns
         self._period_s = period_s
         self._ended = threading.Event()
-        self._readings: list[Reading] = []
+        self._readings: list[ClockReading] = []
         self._thread = threading.Thread(target=self._run, name="gpu-clocks", daemon=True)
         self.conditions = Conditions()
 
-    def __enter__(self) -> Watch:
+    def __enter__(self) -> ClockWatch:
         self._before = self._held_back_ns()
         self._readings.append(self._read())
         self._thread.start()
@@ -143,10 +145,10 @@ def open_gpu(uuid: str | None = None) -> Gpu:
 
 
 @contextlib.contextmanager
-def watching(gpu: Gpu | None) -> Iterator[Watch]:
+def watching(gpu: Gpu | None) -> Iterator[ClockWatch]:
     """A watch of that GPU; of none, one whose conditions stay empty."""
     if gpu is None:
-        yield Watch(Reading, lambda: None, _PERIOD_S)
+        yield ClockWatch(ClockReading, lambda: None, _PERIOD_S)
     else:
         with gpu.watch() as watch:
             yield watch

@@ -23,7 +23,7 @@ _SECTION = re.compile(r"^\.text\.(\S+):$")
 _PLACE = re.compile(r'//## File "(.*?)", line (\d+)')
 _INSTRUCTION = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/\s+(?:@!?\w+\s+)?([A-Z0-9_.]+)")
 
-Place = tuple[str, int]
+FrameLine = tuple[str, int]
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Located:
     """One instruction on disk: its opcode, and its places, innermost first."""
 
     opcode: str
-    places: tuple[Place, ...]
+    places: tuple[FrameLine, ...]
 
 
 Chains = Mapping[str, Mapping[int, Located]]  # kernel → offset in bytes
@@ -41,7 +41,7 @@ def parse_disassembly(lines: Iterable[str]) -> Chains:
     """Chains of all kernels of one disassembled binary; offsets in bytes."""
     chains: dict[str, dict[int, Located]] = {}
     current: dict[int, Located] | None = None
-    chain: list[Place] = []
+    chain: list[FrameLine] = []
     fresh = False
     for line in lines:
         if section := _SECTION.match(line.strip()):

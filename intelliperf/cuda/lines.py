@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from intelliperf.cuda.counters import GLOBAL, GLOBAL_ATOMICS, LOCAL, SHARED, SHARED_ATOMICS, counts_of, static_figures
-from intelliperf.cuda.inlining import Located, Place
+from intelliperf.cuda.inlining import FrameLine, Located
 from intelliperf.cuda.launches import WARP, filling, lane_fill
 from intelliperf.errors import SourceNotFound
 from intelliperf.profiling.ncu import Instruction, ProfiledKernel
@@ -35,7 +35,7 @@ def kernel_lines(
     memory = [item for item in profiled.instructions if _kind(item) is not None]
     if memory and all(item.file is None for item in memory):
         raise SourceNotFound(f"{kernel.name}: the binary has no line information; compile it with -lineinfo")
-    groups: dict[tuple[tuple[Place, ...], str, float], list[Instruction]] = {}
+    groups: dict[tuple[tuple[FrameLine, ...], str, float], list[Instruction]] = {}
     for item in memory:
         chain = _in_project(_places(item, chains), project)
         if chain:
@@ -60,7 +60,7 @@ def _code_lines(
     """Lines whose instructions many lanes sit out, or at which warps wait; and the kernel as a whole, on its first line
     of code. A warp waits where a value is used, which is not always the line that loads it.
     """
-    groups: dict[tuple[Place, ...], list[Instruction]] = {}
+    groups: dict[tuple[FrameLine, ...], list[Instruction]] = {}
     for item in profiled.instructions:
         chain = _in_project(_places(item, chains), project)
         if chain:
@@ -94,7 +94,7 @@ def _whole(profiled: ProfiledKernel) -> dict[Metric, float]:
 
 
 def _plain(
-    kernel: Kernel, chain: tuple[Place, ...], access: AccessKind, counts: Mapping[Metric, float]
+    kernel: Kernel, chain: tuple[FrameLine, ...], access: AccessKind, counts: Mapping[Metric, float]
 ) -> SourceEvidence:
     file, line = chain[0]
     return SourceEvidence(
@@ -112,7 +112,7 @@ def _plain(
     )
 
 
-def _places(item: Instruction, chains: Mapping[int, Located]) -> tuple[Place, ...]:
+def _places(item: Instruction, chains: Mapping[int, Located]) -> tuple[FrameLine, ...]:
     """The inline chain where the binary on disk holds this very instruction: the driver may have recompiled it."""
     located = chains.get(item.offset)
     if located is not None and located.opcode == item.opcode:
@@ -120,7 +120,7 @@ def _places(item: Instruction, chains: Mapping[int, Located]) -> tuple[Place, ..
     return ((item.file, item.line),) if item.file is not None and item.line else ()
 
 
-def _in_project(chain: Sequence[Place], project: Path) -> tuple[Place, ...]:
+def _in_project(chain: Sequence[FrameLine], project: Path) -> tuple[FrameLine, ...]:
     """The chain from the first place in the project outwards; empty where there is none."""
     for position, (file, _) in enumerate(chain):
         path = Path(file)
@@ -142,7 +142,7 @@ def _kind(item: Instruction) -> AccessKind | None:
 
 def _evidence(
     kernel: Kernel,
-    chain: tuple[Place, ...],
+    chain: tuple[FrameLine, ...],
     width: float,
     items: Sequence[Instruction],
     serialization: float | None,

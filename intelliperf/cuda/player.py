@@ -29,7 +29,7 @@ from intelliperf.recordings.places import Places, following, words_of
 
 NOT_REPLAYABLE = 124
 FAILED = 3
-PAIRS = pairs.Plan(looks=(20, 40, 80, 160, 320))
+PAIRS = pairs.PairPlan(looks=(20, 40, 80, 160, 320))
 PARTS = "INTELLIPERF_EXPORT_PARTS"
 _STARTED = "INTELLIPERF_PLAYER_STARTS"
 _MOST_STARTS = 8

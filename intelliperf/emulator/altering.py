@@ -19,7 +19,7 @@ _ALTERED_LAUNCHES = 8  # the runtime alters so many in a row, and few of those t
 
 
 @dataclass(frozen=True)
-class Plan:
+class AlterationPlan:
     """For one kernel, as the original has it: both versions are altered alike."""
 
     slots: tuple[Quantity, ...]
@@ -40,9 +40,9 @@ class Plan:
         }
 
 
-def plans(trace: Trace) -> dict[str, Plan]:
+def plans(trace: Trace) -> dict[str, AlterationPlan]:
     """By the kernel's symbol, of those that were launched."""
-    found: dict[str, Plan] = {}
+    found: dict[str, AlterationPlan] = {}
     launches: dict[str, list[KernelLaunch]] = {}
     for launch in trace.launches:
         if isinstance(launch, KernelLaunch):
@@ -51,7 +51,7 @@ def plans(trace: Trace) -> dict[str, Plan]:
         module = trace.modules[own[0].module]
         lanes = sum(launch.lanes for launch in own) / len(own)
         window = _BUDGET_NS / (min(len(own), _ALTERED_LAUNCHES) * (_LAUNCH_NS + lanes * _LANE_NS))
-        found[symbol] = Plan(
+        found[symbol] = AlterationPlan(
             module.kernels[symbol].quantities + module.quantities,
             int(min(max(window, _FEWEST), _MOST)),
             module.kernels[symbol].reads_grid,

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from intelliperf.interception.progress import Reading, Standing, standing, time_left
+from intelliperf.interception.progress import ProgressReading, Standing, standing, time_left
 from intelliperf.sentences import counted, interval_of_time, span
 
 _KEPT = 512  # readings of one launch
@@ -31,7 +31,7 @@ class Watch:
     _next_s: float = field(default_factory=lambda: _FIRST_TOLD_S)  # of the run's time
     _now: Standing | None = None
     _said: str = ""
-    _readings: deque[Reading] = field(default_factory=lambda: deque(maxlen=_KEPT))
+    _readings: deque[ProgressReading] = field(default_factory=lambda: deque(maxlen=_KEPT))
 
     def __post_init__(self) -> None:
         self._begun_s = self.clock()
@@ -69,12 +69,12 @@ class Watch:
         known = self._now
         if known is None or (known.launches, known.began_s) != (found.launches, found.began_s):
             self._readings.clear()
-            self._readings.append(Reading(found.began_s, 0))
+            self._readings.append(ProgressReading(found.began_s, 0))
         self._now = found
         if found.running:
             if len(self._readings) == _KEPT:
                 self._thin()
-            self._readings.append(Reading(now_s, found.ended))
+            self._readings.append(ProgressReading(now_s, found.ended))
 
     def _thin(self) -> None:
         kept = list(self._readings)[::2]

@@ -30,7 +30,7 @@ from intelliperf.records import (
 )
 
 if TYPE_CHECKING:
-    from intelliperf.emulator.altering import Plan
+    from intelliperf.emulator.altering import AlterationPlan
     from intelliperf.emulator.strict import StrictBuild
     from intelliperf.emulator.tracefiles import Trace
     from intelliperf.emulator.tracing import Tracer
@@ -92,7 +92,7 @@ class EmulatorBackend:
         self._executor = executor
         self._tell = tell
         self._line_note = ""
-        self._plans: dict[str, Plan] = {}
+        self._plans: dict[str, AlterationPlan] = {}
         self._hip_wave: int | None = None  # of a program in HIP, which is for both sizes
 
     @cached_property

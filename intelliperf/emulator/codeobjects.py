@@ -27,13 +27,13 @@ from intelliperf.errors import ProtocolError
 KEY = "code_object"  # of a module's metadata: the name of its file
 _FUNCTIONS = ("DW_TAG_subprogram", "DW_TAG_inlined_subroutine")
 
-Place = tuple[str, int, int]  # file, line, column
+DwarfPlace = tuple[str, int, int]  # file, line, column
 
 
 @dataclass(frozen=True)
 class _Row:
     address: int
-    place: Place | None  # None where a sequence ends
+    place: DwarfPlace | None  # None where a sequence ends
 
 
 @dataclass
@@ -42,7 +42,7 @@ class _Function:
 
     name: str
     ranges: Sequence[tuple[int, int]]
-    call: Place | None  # None of a function itself
+    call: DwarfPlace | None  # None of a function itself
     inlined: list[_Function] = field(default_factory=list)
 
     def holds(self, address: int) -> bool:
@@ -72,12 +72,12 @@ class CodeObject:
             place = function.call or place
         return found or [_location(place, "")]
 
-    def place(self, address: int) -> Place | None:
+    def place(self, address: int) -> DwarfPlace | None:
         """Of the instruction, in the outermost function; None where nothing is known."""
         chain = self.chain(address)
         return (str(chain[-1]["file"]), int(chain[-1]["line"]), int(chain[-1]["column"])) if chain else None
 
-    def definition(self, symbol: str) -> Place | None:
+    def definition(self, symbol: str) -> DwarfPlace | None:
         """Where a function is written; None where that is not known."""
         return self._definitions.get(symbol)
 
@@ -99,8 +99,8 @@ class CodeObject:
         return [function for unit in self._units for function in self._functions_of(unit.get_top_DIE(), unit)]
 
     @cached_property
-    def _definitions(self) -> Mapping[str, Place]:
-        found: dict[str, Place] = {}
+    def _definitions(self) -> Mapping[str, DwarfPlace]:
+        found: dict[str, DwarfPlace] = {}
         for unit in self._units:
             for entry in unit.iter_DIEs():
                 attributes = entry.attributes
@@ -173,7 +173,7 @@ class CodeObject:
                 found.append((start + one.begin_offset, start + one.end_offset))
         return found
 
-    def _place(self, unit: CompileUnit, attributes: Mapping[str, Any], kind: str) -> Place | None:
+    def _place(self, unit: CompileUnit, attributes: Mapping[str, Any], kind: str) -> DwarfPlace | None:
         assert self._dwarf is not None
         number, line = attributes.get(f"DW_AT_{kind}_file"), attributes.get(f"DW_AT_{kind}_line")
         program = self._dwarf.line_program_for_CU(unit)
@@ -224,7 +224,7 @@ def with_places(row: Mapping[str, Any], directory: Path) -> Mapping[str, Any]:
     }
 
 
-def _defined(kernel: Mapping[str, Any], place: Place | None) -> Mapping[str, Any]:
+def _defined(kernel: Mapping[str, Any], place: DwarfPlace | None) -> Mapping[str, Any]:
     return kernel if place is None else {**kernel, "file": place[0], "line": place[1]}
 
 
@@ -237,7 +237,7 @@ def _local_places(kernel: Mapping[str, Any], code: CodeObject) -> Mapping[str, A
     return {**kernel, "static": {**static, "local": [located(access) for access in static["local"]]}}
 
 
-def _location(place: Place, function: str) -> dict[str, str | int]:
+def _location(place: DwarfPlace, function: str) -> dict[str, str | int]:
     return {"file": place[0], "line": place[1], "column": place[2], "function": function}
 
 

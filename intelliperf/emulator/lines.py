@@ -63,7 +63,7 @@ _NAMED_FILES = 3  # in one message
 
 
 @dataclass(frozen=True)
-class Place:
+class LineKey:
     """What makes two sites one line of evidence."""
 
     file: Path
@@ -165,7 +165,7 @@ def _where(orphans: Collection[Path | None], directory: Path) -> str:
 class _Merged:
     """A kernel's accesses by line, and its sites without one: in which file they are."""
 
-    lines: dict[Place, _Line] = field(default_factory=dict)
+    lines: dict[LineKey, _Line] = field(default_factory=dict)
     orphans: dict[tuple[int, int], Path | None] = field(default_factory=dict)
     requests: float = 0.0
     unplaced: float = 0.0  # of the requests those of sites that nobody can place in any file
@@ -216,9 +216,9 @@ def unplaced_note(trace: Trace, symbol: str, directory: Path) -> str:
     return f"{share} of its accesses are in no line's figures: the compiler's optimiser kept no source line of theirs"
 
 
-def _place(site: SiteFacts, record: np.void, chain: Sequence[Frame]) -> Place:
+def _place(site: SiteFacts, record: np.void, chain: Sequence[Frame]) -> LineKey:
     frame = chain[0]
-    return Place(
+    return LineKey(
         frame.file, frame.line, frame.column, _KINDS[site.kind], space_of(record, site), site.operation, site.bytes
     )
 
@@ -276,7 +276,7 @@ def _rate(nanoseconds: float, counts: np.ndarray[tuple[int, ...], np.dtype[np.ui
 
 
 def _evidence(
-    kernel: Kernel, place: Place, line: _Line, totals: Totals, project: Project, time_ns: float
+    kernel: Kernel, place: LineKey, line: _Line, totals: Totals, project: Project, time_ns: float
 ) -> SourceEvidence:
     quantities = {metric: quantity for metric, quantity in totals.quantities().items() if _applies(metric, place)}
     if place.access in (AccessKind.BARRIER, AccessKind.COLLECTIVE):
@@ -308,7 +308,7 @@ _OF_CONSTANTS = (Metric.CONSTANT_REQUESTS, Metric.CONSTANT_ADDRESSES)
 _OF_ATOMICS = (Metric.ATOMIC_REQUESTS, Metric.ATOMIC_LANES, Metric.ATOMIC_SERIALIZATION)
 
 
-def _applies(metric: Metric, place: Place) -> bool:
+def _applies(metric: Metric, place: LineKey) -> bool:
     """Without this an LDS access would show 0 sectors as if it had been looked at."""
     shared_only = {Metric.LDS_REQUESTS, Metric.LDS_PHASES, Metric.LDS_PHASES_IDEAL}
     if metric is Metric.ACTIVE_LANE_RATIO:

@@ -46,7 +46,7 @@ _NEAR_LINES = 4
 
 
 @dataclass(frozen=True)
-class Place:
+class FaultLine:
     """A fault's line; without one it is known by kind and kernel alone."""
 
     name: str
@@ -62,8 +62,8 @@ class LocatedFault:
     kind: str
     kernel: str  # display name
     scope: str | None
-    place: Place
-    other: Place | None
+    place: FaultLine
+    other: FaultLine | None
     count: int
     cause: str | None = None  # what it lacks, see `Fault`
     look: bool = False  # see `is_look`
@@ -96,7 +96,7 @@ def _locate(trace: Trace, fault: Fault, project: Project) -> LocatedFault:
         scope=fault.scope,
         place=_place(trace, fault.module, fault.site, project)
         or _shown(trace, fault.module, trace.stopped_at(fault), project)
-        or Place("", 0, ""),
+        or FaultLine("", 0, ""),
         other=_place(trace, fault.module, fault.other_site, project),
         count=fault.count,
         cause=fault.cause,
@@ -130,24 +130,24 @@ def is_look(trace: Trace, fault: Fault, project: Project) -> bool:
     return looks[0].name == decisions[0].name and 0 <= decisions[0].line - looks[0].line <= _NEAR_LINES
 
 
-def _place(trace: Trace, module: int | None, site: int | None, project: Project) -> Place | None:
+def _place(trace: Trace, module: int | None, site: int | None, project: Project) -> FaultLine | None:
     facts = trace.modules.get(module) if module is not None else None
     if facts is None or site is None or site >= len(facts.sites):
         return None
     return _shown(trace, module, facts.sites[site].locations, project)
 
 
-def _shown(trace: Trace, module: int | None, locations: Sequence[Location], project: Project) -> Place | None:
+def _shown(trace: Trace, module: int | None, locations: Sequence[Location], project: Project) -> FaultLine | None:
     facts = trace.modules.get(module) if module is not None else None
     if facts is None:
         return None
     chain = users_chain(locations, Path(facts.source), project)
     if chain:
         on_disk = project.on_disk(chain[0].file) or chain[0].file
-        return Place(chain[0].file.name, chain[0].line, source_text(on_disk, chain[0].line))
+        return FaultLine(chain[0].file.name, chain[0].line, source_text(on_disk, chain[0].line))
     if not locations:
         return None
-    return Place(Path(locations[0].file).name, locations[0].line, locations[0].function)
+    return FaultLine(Path(locations[0].file).name, locations[0].line, locations[0].function)
 
 
 def fault_notes(trace: Trace, project: Project) -> tuple[str, ...]:

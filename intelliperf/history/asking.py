@@ -18,7 +18,6 @@ from intelliperf.history.records import (
     Judgement,
     Night,
     Patch,
-    Place,
     Point,
     Regression,
     Spoken,
@@ -26,6 +25,7 @@ from intelliperf.history.records import (
     Survey,
     Tried,
     Visit,
+    WatchedPlace,
 )
 
 READING = {"intelliperf_reading": True}  # of a connection: waits for no writer, where the database lets it
@@ -84,7 +84,9 @@ class Asking:
             raise UsageError(f"there is no visit {number} in {self.url}")
         return rows.to_visit(found[0])
 
-    def latest_visit(self, place: Place, fingerprint: str | None = None, before: int | None = None) -> Visit | None:
+    def latest_visit(
+        self, place: WatchedPlace, fingerprint: str | None = None, before: int | None = None
+    ) -> Visit | None:
         """The latest that was surveyed: with that fingerprint, in a night before that one, where they are given."""
         table = schema.visits
         query = _visits().where(_at(table, place), table.c.state == "surveyed").order_by(table.c.id.desc()).limit(1)
@@ -108,7 +110,7 @@ class Asking:
             tuple(rows.to_found(row) for row in findings),
         )
 
-    def series(self, place: Place, symbol: str, limit: int = 400) -> tuple[Point, ...]:
+    def series(self, place: WatchedPlace, symbol: str, limit: int = 400) -> tuple[Point, ...]:
         """The kernel's surveyed visits at that place, oldest first."""
         visits, kernels = schema.visits, schema.kernels
         query = (
@@ -211,7 +213,7 @@ class Asking:
         return tuple(Spoken(patches[one.patch], one, last.get(one.patch) == one.sequence) for one in decisions)
 
     def regressions(
-        self, night: int | None = None, place: Place | None = None, limit: int = 1000
+        self, night: int | None = None, place: WatchedPlace | None = None, limit: int = 1000
     ) -> tuple[Regression, ...]:
         """The latest first."""
         table = schema.regressions
@@ -255,7 +257,7 @@ def equal(table: sa.Table, **values: Any) -> sa.ColumnElement[bool]:
     return sa.and_(*(table.c[name] == value for name, value in values.items()))
 
 
-def _at(table: sa.Table, place: Place) -> sa.ColumnElement[bool]:
+def _at(table: sa.Table, place: WatchedPlace) -> sa.ColumnElement[bool]:
     return sa.and_(schema.targets.c.name == place.target, equal(table, workload=place.workload, device=place.device))
 
 

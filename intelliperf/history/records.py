@@ -11,7 +11,7 @@ from intelliperf.records.metrics import Metric, Provenance, Quantity
 
 
 @dataclass(frozen=True)
-class Place:
+class WatchedPlace:
     """One series of visits: what is run, with which input, on which device."""
 
     target: str
@@ -88,7 +88,7 @@ class Visit:
     """One night's look at one place."""
 
     night: int
-    place: Place
+    place: WatchedPlace
     state: VisitState
     fingerprint: str
     parts: Mapping[str, str]  # what the fingerprint is made of: sources, build, inputs, compiler, …
@@ -165,7 +165,7 @@ class Judgement:
 
     patch: int
     night: int | None  # None where a reviewer asked for it
-    place: Place
+    place: WatchedPlace
     commit: str | None
     outcome: str
     detail: str
@@ -234,7 +234,7 @@ class RegressionKind(str, Enum):
 class Regression:
     """A kernel that became slower than its own history."""
 
-    place: Place
+    place: WatchedPlace
     symbol: str
     kernel: str
     kind: RegressionKind

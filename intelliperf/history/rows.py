@@ -14,13 +14,13 @@ from intelliperf.history.records import (
     LineCounts,
     Night,
     Patch,
-    Place,
     Point,
     Regression,
     Revision,
     Standing,
     Tried,
     Visit,
+    WatchedPlace,
 )
 from intelliperf.project.codec import decode, encode
 from intelliperf.records.metrics import Metric, Quantity
@@ -195,11 +195,11 @@ def to_point(row: Row, counters: Sequence[Row]) -> Point:
     return decode(Point, {**values, "counters": encode(to_counters(counters))})
 
 
-def place(row: Row) -> Place:
-    return Place(row["target"], row["workload"], row["device"])
+def place(row: Row) -> WatchedPlace:
+    return WatchedPlace(row["target"], row["workload"], row["device"])
 
 
-def _place(place: Place) -> dict[str, str]:
+def _place(place: WatchedPlace) -> dict[str, str]:
     return {"workload": place.workload, "device": place.device}
 
 

@@ -56,14 +56,14 @@ def standing(directory: Path) -> Standing | None:
 
 
 @dataclass(frozen=True)
-class Reading:
+class ProgressReading:
     """`ended` blocks at a time."""
 
     at_s: float
     ended: int
 
 
-def time_left(readings: Sequence[Reading], blocks: int) -> tuple[float, float] | None:
+def time_left(readings: Sequence[ProgressReading], blocks: int) -> tuple[float, float] | None:
     """Seconds that the rest of a launch may take, least and most; None where too few blocks have ended to tell.
 
     `readings` begin with the launch and rise in time.
@@ -82,7 +82,7 @@ def time_left(readings: Sequence[Reading], blocks: int) -> tuple[float, float] |
     return left / fastest, left / slowest
 
 
-def _ended_at(readings: Sequence[Reading], at_s: float) -> float:
+def _ended_at(readings: Sequence[ProgressReading], at_s: float) -> float:
     """Between two readings in proportion to the time."""
     for before, after in zip(readings, readings[1:], strict=False):
         if at_s <= after.at_s:

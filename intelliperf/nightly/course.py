@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from intelliperf import __version__
-from intelliperf.history.records import Found, Patch, Place, Revision, Survey, Visit, VisitState
+from intelliperf.history.records import Found, Patch, Revision, Survey, Visit, VisitState, WatchedPlace
 from intelliperf.nightly.checkout import Checkout
 from intelliperf.nightly.fingerprint import fingerprint, search_fingerprint
 from intelliperf.nightly.ledger import Ledger
@@ -34,7 +34,7 @@ class SearchBudget:
 class Stop:
     """One place on the way."""
 
-    place: Place
+    place: WatchedPlace
     parts: Mapping[str, str]
     earlier: Visit | None = None  # of another fingerprint
     same: Visit | None = None  # of the same one
@@ -60,7 +60,7 @@ class Course:
     target: Target
     ledger: Ledger
     checkout: Checkout | None = None
-    stops: dict[Place, Stop] = field(default_factory=dict)
+    stops: dict[WatchedPlace, Stop] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     waiting: set[str] = field(default_factory=set)  # tasks of the present step that have not ended
     step: str = "survey"

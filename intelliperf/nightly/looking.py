@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from intelliperf.errors import IntelliPerfError
-from intelliperf.history.records import Place
+from intelliperf.history.records import WatchedPlace
 from intelliperf.nightly.checkout import StatCache, checkout, input_hashes
 from intelliperf.nightly.course import Course, Stop
 from intelliperf.nightly.fingerprint import parts_of
@@ -40,7 +40,7 @@ def _check_out(night: Tonight, course: Course, cache: StatCache) -> str:
         for workload, command in target.commands:
             inputs = input_hashes(target, course.project, command, cache)
             for device in target.devices:
-                place = Place(target.name, workload, str(device))
+                place = WatchedPlace(target.name, workload, str(device))
                 parts = parts_of(target, workload, device, course.checkout, inputs)
                 course.stops[place] = Stop(place, parts)
     except (IntelliPerfError, OSError, UnicodeError) as error:
@@ -71,5 +71,7 @@ def _compare_with_history(night: Tonight, course: Course) -> None:
             night.leave(course, stop, Step.UNCHANGED, "")
 
 
-def places_of(target: Target) -> list[Place]:
-    return [Place(target.name, workload, str(device)) for workload, _ in target.commands for device in target.devices]
+def places_of(target: Target) -> list[WatchedPlace]:
+    return [
+        WatchedPlace(target.name, workload, str(device)) for workload, _ in target.commands for device in target.devices
+    ]

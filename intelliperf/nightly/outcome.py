@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from intelliperf.history.records import Found, Judgement, NightState, Patch, Place, Regression
+from intelliperf.history.records import Found, Judgement, NightState, Patch, Regression, WatchedPlace
 
 SCHEMA_VERSION = 1
 
@@ -23,7 +23,7 @@ class Step(str, Enum):
 class PlaceOutcome:
     """One workload on one device."""
 
-    place: Place
+    place: WatchedPlace
     step: Step
     problem: str
     changed: tuple[str, ...]  # which parts of the fingerprint, since the visit before

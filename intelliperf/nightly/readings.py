@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from intelliperf.errors import ProtocolError
-from intelliperf.history.records import Judgement, KernelTime, LineCounts, Patch, Place, Survey, Tried
+from intelliperf.history.records import Judgement, KernelTime, LineCounts, Patch, Survey, Tried, WatchedPlace
 from intelliperf.nightly.survey import SCHEMA_VERSION, Seen
 from intelliperf.project.codec import decode, encode
 from intelliperf.project.journal import read_json
@@ -118,7 +118,7 @@ def tried_in(report: Report, target: str, directory: Path, night: int | None) ->
 
 
 def judgement_of(
-    report: Report, patch: int, place: Place, commit: str | None, night: int | None, directory: Path
+    report: Report, patch: int, place: WatchedPlace, commit: str | None, night: int | None, directory: Path
 ) -> Judgement:
     """The verdict on the patch as a whole: of its last accepted attempt, with the final measurements."""
     judged = [a for a in report.attempts if a.verdict is not None]

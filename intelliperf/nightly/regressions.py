@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from intelliperf.history.records import LineCounts, Place, Point, RegressionKind
+from intelliperf.history.records import LineCounts, Point, RegressionKind, WatchedPlace
 from intelliperf.nightly.change import change_at_end
 from intelliperf.records.metrics import Metric, Provenance, Quantity
 from intelliperf.sentences import duration, number
@@ -31,7 +31,7 @@ _MAX_LINES = 10
 class Suspect:
     """A kernel that seems slower. `settled`: needs no comparison."""
 
-    place: Place
+    place: WatchedPlace
     symbol: str
     kernel: str
     kind: RegressionKind
@@ -55,7 +55,7 @@ class Suspect:
         return f"{self.kernel}: {how} {spelled[0]} → {spelled[1]} (+{change.removeprefix('+')})"
 
 
-def suspect(place: Place, kernel: str, symbol: str, segment: Sequence[Point], smallest: float) -> Suspect | None:
+def suspect(place: WatchedPlace, kernel: str, symbol: str, segment: Sequence[Point], smallest: float) -> Suspect | None:
     """What the last point of the segment gives away. `smallest`: relative; less is not worth a word."""
     if len(segment) < 2:
         return None
@@ -65,7 +65,9 @@ def suspect(place: Place, kernel: str, symbol: str, segment: Sequence[Point], sm
     return _modelled(place, kernel, symbol, comparable, smallest) if len(comparable) > 1 else None
 
 
-def _measured(place: Place, kernel: str, symbol: str, segment: Sequence[Point], smallest: float) -> Suspect | None:
+def _measured(
+    place: WatchedPlace, kernel: str, symbol: str, segment: Sequence[Point], smallest: float
+) -> Suspect | None:
     change = change_at_end([point.total_ns for point in segment])
     if change is None or change.ratio < 1 + smallest:
         return None
@@ -75,7 +77,9 @@ def _measured(place: Place, kernel: str, symbol: str, segment: Sequence[Point], 
     return Suspect(place, symbol, kernel, kind, metric, change.before, change.after, good, bad, change.certain)
 
 
-def _modelled(place: Place, kernel: str, symbol: str, segment: Sequence[Point], smallest: float) -> Suspect | None:
+def _modelled(
+    place: WatchedPlace, kernel: str, symbol: str, segment: Sequence[Point], smallest: float
+) -> Suspect | None:
     """Against the best of the segment, so that many small steps add up."""
     *earlier, bad = segment
     best = min(point.total_ns for point in earlier)

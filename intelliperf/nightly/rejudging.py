@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from intelliperf.history.records import Judgement, Patch, Place, Standing
+from intelliperf.history.records import Judgement, Patch, Standing, WatchedPlace
 from intelliperf.history.store import now
 from intelliperf.nightly import patches, readings
 from intelliperf.nightly.course import Course
@@ -40,7 +40,7 @@ def _judge_again(night: Tonight, course: Course, patch: Patch) -> None:
         night.submit(course.judge_task(patch, file, stop, night.ways.directory, night.ways.retries), course)
 
 
-def _not_applied(night: Tonight, patch: Patch, place: Place, course: Course) -> Judgement:
+def _not_applied(night: Tonight, patch: Patch, place: WatchedPlace, course: Course) -> Judgement:
     detail = "the patch no longer applies to the target's head"
     number, commit = patch.id or 0, course.revision.commit
     return Judgement(number, night.number, place, commit, "DOES_NOT_APPLY", detail, (), (), (), now())

@@ -10,7 +10,7 @@ from enum import Enum
 from pathlib import Path
 
 from intelliperf.errors import IntelliPerfError, UsageError
-from intelliperf.history.records import Place
+from intelliperf.history.records import WatchedPlace
 from intelliperf.nightly.errand import Ended, Errand, run_errand
 from intelliperf.nightly.plan import Target
 from intelliperf.nightly.survey import SURVEY
@@ -41,7 +41,7 @@ class Task:
     id: str
     kind: Kind
     target: str
-    place: Place
+    place: WatchedPlace
     words: tuple[str, ...]
     project: Path
     night: Path  # the night's directory
@@ -168,7 +168,7 @@ def _stop_of(task: Task) -> Callable[[], bool]:
     return stop
 
 
-def common_words(target: Target, place: Place, project: Path, runs: Path) -> list[str]:
+def common_words(target: Target, place: WatchedPlace, project: Path, runs: Path) -> list[str]:
     """The options that say what is run and where, for any of our commands."""
     backend, _, chip = place.device.partition(":")
     words = ["--backend", backend, "--project-directory", str(project), "--run-root", str(runs)]
@@ -181,7 +181,7 @@ def common_words(target: Target, place: Place, project: Path, runs: Path) -> lis
     return words
 
 
-def command_words(target: Target, place: Place) -> list[str]:
+def command_words(target: Target, place: WatchedPlace) -> list[str]:
     return ["--", *dict(target.commands)[place.workload]]
 
 

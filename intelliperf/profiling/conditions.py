@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Reading:
+class ClockReading:
     """One moment. Clocks in MHz, temperature in °C, power in watts; None where the driver does not tell."""
 
     sm_clock_mhz: int | None = None
@@ -21,7 +21,7 @@ class Reading:
 class Conditions:
     """The GPU during one process. `held_back_ns` is the time for which the driver kept the clocks down in it."""
 
-    readings: tuple[Reading, ...] = ()
+    readings: tuple[ClockReading, ...] = ()
     held_back_ns: int | None = None
 
     @property

@@ -57,7 +57,7 @@ Run = Callable[[], Sample]
 
 
 @dataclass(frozen=True)
-class Plan:
+class PairPlan:
     """How much effort. `narrow` is the relative width of the interval at which more runs would tell little."""
 
     looks: tuple[int, ...] = LOOKS  # the last one is the end
@@ -143,12 +143,12 @@ def compare(
     baseline: Run,
     candidate: Run,
     budget_s: float,
-    plan: Plan | None = None,
+    plan: PairPlan | None = None,
     chance: random.Random | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Comparison:
     """No more pairs are begun than fit `budget_s`, but `FEW_PAIRS` in any case. What a run raises passes through."""
-    plan, chance = plan or Plan(), chance or random.Random()
+    plan, chance = plan or PairPlan(), chance or random.Random()
     started = clock()
     pairs: list[Pair] = []
     while True:
@@ -208,7 +208,7 @@ def ratio_interval(ratios: Sequence[float]) -> Interval:
     return Interval(centre, low, max(interval.high, centre * (1 + SMALLEST_EFFECT)))
 
 
-def _enough(kept: Sequence[Pair], plan: Plan) -> bool:
+def _enough(kept: Sequence[Pair], plan: PairPlan) -> bool:
     if len(kept) not in plan.looks:
         return len(kept) > plan.looks[-1]
     if len(kept) == plan.looks[-1]:

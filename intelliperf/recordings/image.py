@@ -18,7 +18,7 @@ _IMAGE = "image"
 _MOST_PARTS = 64  # of a buffer that are restored one by one
 _VERSION = 1  # of the plan, as the replaying processes read it
 
-Place = int | str
+MemoryKey = int | str
 
 
 @dataclass(frozen=True)
@@ -98,20 +98,20 @@ class _Image:
         return parts
 
 
-def _place(buffer: RecordedBuffer) -> Place:
+def _place(buffer: RecordedBuffer) -> MemoryKey:
     return buffer.address if buffer.name is None else buffer.name
 
 
-def changes_of(recording: Recording) -> dict[Place, list[list[int]]]:
+def changes_of(recording: Recording) -> dict[MemoryKey, list[list[int]]]:
     """Start and length of what is not the same before and after all dispatches: what to restore before each of them.
 
     By the address of a buffer or the name of a variable; few parts, as each takes a copy.
     """
-    states: dict[Place, list[tuple[int, Chunks]]] = {}
+    states: dict[MemoryKey, list[tuple[int, Chunks]]] = {}
     for dispatch in recording.dispatches:
         for buffer in dispatch.buffers:
             states.setdefault(_place(buffer), []).extend([(buffer.size, buffer.before), (buffer.size, buffer.after)])
-    found: dict[Place, list[list[int]]] = {}
+    found: dict[MemoryKey, list[list[int]]] = {}
     for place, seen in states.items():
         sizes = {size for size, _ in seen}
         everywhere = len(seen) < 2 * len(recording.dispatches)  # something else may lie there at other times
@@ -135,7 +135,9 @@ def _differing(size: int, contents: list[Chunks]) -> list[list[int]]:
     return parts
 
 
-def _dispatch(dispatch: RecordedDispatch, image: _Image, changes: Mapping[Place, list[list[int]]]) -> dict[str, Any]:
+def _dispatch(
+    dispatch: RecordedDispatch, image: _Image, changes: Mapping[MemoryKey, list[list[int]]]
+) -> dict[str, Any]:
     """Memory from the highest address down, as allocating it anew wants it."""
     buffers = sorted(dispatch.buffers, key=lambda buffer: -buffer.address)
     return {
@@ -151,7 +153,7 @@ def _dispatch(dispatch: RecordedDispatch, image: _Image, changes: Mapping[Place,
     }
 
 
-def _memory(buffer: RecordedBuffer, image: _Image, changes: Mapping[Place, list[list[int]]]) -> dict[str, Any]:
+def _memory(buffer: RecordedBuffer, image: _Image, changes: Mapping[MemoryKey, list[list[int]]]) -> dict[str, Any]:
     place: dict[str, Any] = {"symbol": buffer.name} if buffer.name is not None else {"address": buffer.address}
     return {
         **place,

@@ -11,7 +11,7 @@ from intelliperf.records.metrics import Metric, Quantity
 from intelliperf.report.sidebyside import Heat, Heats
 from intelliperf.sentences import number, percent
 
-Place = tuple[str, int]  # path in the project, line
+SourceLine = tuple[str, int]  # path in the project, line
 _SHOWN: tuple[tuple[Metric, str], ...] = (
     (Metric.SECTORS, "32-byte sectors"),
     (Metric.LDS_PHASES, "LDS bank cycles"),
@@ -35,7 +35,7 @@ def after(report: Report) -> Heats:
     return _of(report.lines_after, project, _totals(_counted(report.lines_before, project)))
 
 
-def of_counts(counted: Iterable[tuple[Place, Mapping[Metric, Quantity]]]) -> Heats:
+def of_counts(counted: Iterable[tuple[SourceLine, Mapping[Metric, Quantity]]]) -> Heats:
     return _heat(list(counted), None)
 
 
@@ -43,16 +43,16 @@ def _of(lines: Sequence[SourceEvidence], project: Path, totals: Mapping[Metric, 
     return _heat(_counted(lines, project), totals)
 
 
-def _counted(lines: Sequence[SourceEvidence], project: Path) -> list[tuple[Place, Mapping[Metric, Quantity]]]:
+def _counted(lines: Sequence[SourceEvidence], project: Path) -> list[tuple[SourceLine, Mapping[Metric, Quantity]]]:
     return [(_place(item, project), item.quantities) for item in lines]
 
 
-def _place(item: SourceEvidence, project: Path) -> Place:
+def _place(item: SourceEvidence, project: Path) -> SourceLine:
     file = item.file.relative_to(project) if project in item.file.parents else item.file
     return file.as_posix(), item.line
 
 
-def _totals(counted: Iterable[tuple[Place, Mapping[Metric, Quantity]]]) -> dict[Metric, float]:
+def _totals(counted: Iterable[tuple[SourceLine, Mapping[Metric, Quantity]]]) -> dict[Metric, float]:
     totals: dict[Metric, float] = defaultdict(float)
     for _, quantities in counted:
         for metric, _name in _SHOWN:
@@ -61,9 +61,11 @@ def _totals(counted: Iterable[tuple[Place, Mapping[Metric, Quantity]]]) -> dict[
     return totals
 
 
-def _heat(counted: Sequence[tuple[Place, Mapping[Metric, Quantity]]], totals: Mapping[Metric, float] | None) -> Heats:
+def _heat(
+    counted: Sequence[tuple[SourceLine, Mapping[Metric, Quantity]]], totals: Mapping[Metric, float] | None
+) -> Heats:
     """`share` is the line's largest share of what all counted lines did, over all counts."""
-    sums: dict[Place, dict[Metric, float]] = defaultdict(lambda: defaultdict(float))
+    sums: dict[SourceLine, dict[Metric, float]] = defaultdict(lambda: defaultdict(float))
     for place, quantities in counted:
         for metric, _name in _SHOWN:
             if metric in quantities:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from intelliperf.history.records import Decision, Judgement, Patch, Place, Survey, Tried
+from intelliperf.history.records import Decision, Judgement, Patch, Survey, Tried, WatchedPlace
 from intelliperf.records import Check, CheckStatus, Measurement, Provenance, Report, Scope
 from intelliperf.report import gainfigures, heat, reproduce, wording
 from intelliperf.report.html import Content
@@ -119,8 +119,8 @@ def _quoted(text: str) -> str:
     return "\n".join(f"> {line}" for line in text.splitlines())
 
 
-def judgement_place(report: Report) -> Place:
+def judgement_place(report: Report) -> WatchedPlace:
     """Where a run by hand judged: project, program and device by their own names."""
     application = report.application
     target = f":{report.device.name.lower()}" if report.device.emulated else ""
-    return Place(application.project.name, Path(application.command[0]).name, f"{report.backend}{target}")
+    return WatchedPlace(application.project.name, Path(application.command[0]).name, f"{report.backend}{target}")

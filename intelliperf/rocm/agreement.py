@@ -17,7 +17,7 @@ from intelliperf.rocm.instructions import Operation
 from intelliperf.rocm.lines import Code, chains, in_project
 from intelliperf.rocm.machinesites import MachineAccess
 
-Place = tuple[Path, int]
+SourceLine = tuple[Path, int]
 _Shape = tuple[AccessKind, MemorySpace, int]  # of an instruction: what it does, where, bytes per lane
 _EQUAL = 0.01  # of a counter: recorded dispatches are some of those that were counted
 _ATOMICS = (AccessKind.ATOMIC, AccessKind.REDUCTION)
@@ -45,7 +45,7 @@ class Agreement:
     """`different` says by line what the program's own code has there; `compared` counts the lines of both."""
 
     compared: int
-    different: Mapping[Place, str]
+    different: Mapping[SourceLine, str]
     kinds: frozenset[Kind]  # of instructions that differ somewhere
 
     def describe(self) -> str:
@@ -67,7 +67,7 @@ def agreement(code: Code, recorded: Iterable[tuple[MachineAccess, tuple[Frame, .
     return Agreement(len({*ours, *theirs}), different, frozenset(kinds))
 
 
-def _own(code: Code, project: Path) -> Iterable[tuple[Place, Operation]]:
+def _own(code: Code, project: Path) -> Iterable[tuple[SourceLine, Operation]]:
     found = chains(code.path, [item.address for item in code.items])
     for item in code.items:
         chain = in_project(found.get(item.address, ()), project)
@@ -77,7 +77,7 @@ def _own(code: Code, project: Path) -> Iterable[tuple[Place, Operation]]:
 
 def _recorded(
     accesses: Iterable[tuple[MachineAccess, tuple[Frame, ...]]], project: Path
-) -> Iterable[tuple[Place, Operation]]:
+) -> Iterable[tuple[SourceLine, Operation]]:
     """Without what the optimizer moved, which has no line in a program's own line table."""
     for access, frames in accesses:
         chain = in_project(frames, project)
@@ -85,8 +85,8 @@ def _recorded(
             yield (chain[0].file, chain[0].line), access.operation
 
 
-def _by_line(items: Iterable[tuple[Place, Operation]]) -> defaultdict[Place, Counter[_Shape]]:
-    found: defaultdict[Place, Counter[_Shape]] = defaultdict(Counter)
+def _by_line(items: Iterable[tuple[SourceLine, Operation]]) -> defaultdict[SourceLine, Counter[_Shape]]:
+    found: defaultdict[SourceLine, Counter[_Shape]] = defaultdict(Counter)
     for place, one in items:
         if one.space is not MemorySpace.LOCAL:  # spills and private arrays are the allocator's affair
             access = AccessKind.ATOMIC if one.access in _ATOMICS else one.access

@@ -23,7 +23,7 @@ from intelliperf.records import (
 )
 
 _SHOWN_SHARE = 0.01
-Place = tuple[Path, int]
+SourceLine = tuple[Path, int]
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class LineTimes:
     """`lines` are those of the project. `why` there are none, or why no better way was taken."""
 
     way: str
-    lines: Mapping[Place, LineTime]
+    lines: Mapping[SourceLine, LineTime]
     why: str = ""
 
     def describe(self) -> str:

@@ -6,7 +6,7 @@ import re
 
 from starlette.testclient import TestClient
 
-from intelliperf.history.records import Judgement, Patch, Place
+from intelliperf.history.records import Judgement, Patch, WatchedPlace
 from intelliperf.history.store import History
 from intelliperf.project.codec import encode
 from intelliperf.records import Measurement, Provenance, Scope
@@ -36,7 +36,7 @@ def add_patch(history: History, number: int, measurement: Measurement, kernel: s
     patch, _new = history.keep_patch(
         Patch("many", f"{number:064d}", "memoryAccess", "_Z", kernel, "rule r", "why", diff, None, "/gone")
     )
-    place = Place("many", "app", "cuda")
+    place = WatchedPlace("many", "app", "cuda")
     measured = (encode(measurement),)
     history.keep_judgement(
         Judgement(patch.id or 0, None, place, None, "ACCEPTED", "right", (), measured, (), "2026-01-01T00:00:00Z")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from intelliperf.emulator.awaiting import Watch
-from intelliperf.interception.progress import Reading, parse, standing, time_left
+from intelliperf.interception.progress import ProgressReading, parse, standing, time_left
 from intelliperf.sentences import interval_of_time, span
 
 
@@ -49,13 +49,13 @@ def test_of_several_processes_the_one_that_runs_a_launch_counts(tmp_path: Path) 
 
 
 def test_an_estimate_holds_the_truth_where_blocks_are_alike_and_is_an_interval() -> None:
-    steady = [Reading(float(n), 10 * n) for n in range(11)]
+    steady = [ProgressReading(float(n), 10 * n) for n in range(11)]
     left = time_left(steady, 1100)
     assert left is not None and left[0] < 100.0 < left[1] < 2 * left[0]
 
 
 def test_a_launch_that_becomes_slower_widens_the_estimate() -> None:
-    slower = [Reading(0.0, 0), Reading(5.0, 90), Reading(10.0, 100)]
+    slower = [ProgressReading(0.0, 0), ProgressReading(5.0, 90), ProgressReading(10.0, 100)]
     left = time_left(slower, 1100)
     assert left is not None
     assert left[0] <= 1000 / 18 and left[1] > 1000 / 5
@@ -63,7 +63,7 @@ def test_a_launch_that_becomes_slower_widens_the_estimate() -> None:
 
 @pytest.mark.parametrize("ended", [0, 7])
 def test_few_blocks_tell_nothing_of_the_others(ended: int) -> None:
-    assert time_left([Reading(0.0, 0), Reading(60.0, ended)], 65536) is None
+    assert time_left([ProgressReading(0.0, 0), ProgressReading(60.0, ended)], 65536) is None
 
 
 def test_a_long_launch_is_told_with_an_estimate_and_ever_more_rarely(tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ from typing import cast
 import pytest
 
 from intelliperf.cuda import clocks
-from intelliperf.cuda.clocks import Gpu, Watch
+from intelliperf.cuda.clocks import ClockWatch, Gpu
 from intelliperf.errors import BackendUnavailable
-from intelliperf.profiling.conditions import Conditions, Reading, describe
+from intelliperf.profiling.conditions import ClockReading, Conditions, describe
 
 _RECORDED = json.loads((Path(__file__).parent / "recordings" / "h100-processes.json").read_text())
 
@@ -73,7 +73,7 @@ def test_a_reading_holds_what_the_driver_tells_and_leaves_out_the_rest() -> None
     with _gpu(library) as gpu:
         reading = gpu.read()
         assert gpu.held_back_ns() is None
-    assert reading == Reading(1980, 2619, None, 72.158, ("power cap", "heat (software)"))
+    assert reading == ClockReading(1980, 2619, None, 72.158, ("power cap", "heat (software)"))
     assert library.opened == 0
 
 
@@ -101,7 +101,7 @@ def test_an_unknown_gpu_is_named_and_nvml_closed() -> None:
 def test_a_watch_reads_at_both_ends_and_counts_what_happened_between() -> None:
     held = iter([100, 350])
     number = itertools.count(345)
-    with Watch(lambda: Reading(sm_clock_mhz=next(number)), lambda: next(held), 60.0) as watch:
+    with ClockWatch(lambda: ClockReading(sm_clock_mhz=next(number)), lambda: next(held), 60.0) as watch:
         pass
     assert [reading.sm_clock_mhz for reading in watch.conditions.readings] == [345, 346]
     assert watch.conditions.held_back_ns == 250
@@ -111,7 +111,7 @@ def test_a_watch_reads_at_both_ends_and_counts_what_happened_between() -> None:
 def test_the_recorded_h100_was_at_its_highest_clock_and_never_throttled() -> None:
     first = _RECORDED["first_process"]
     readings = tuple(
-        Reading(sm, memory, degrees, watts, tuple(b)) for sm, memory, degrees, watts, b in first["readings"]
+        ClockReading(sm, memory, degrees, watts, tuple(b)) for sm, memory, degrees, watts, b in first["readings"]
     )
     conditions = Conditions(readings, first["held_back_ns"])
     assert (conditions.sm_clock_mhz, conditions.memory_clock_mhz, conditions.temperature_c) == (1980, 2619, 35)
@@ -119,7 +119,7 @@ def test_the_recorded_h100_was_at_its_highest_clock_and_never_throttled() -> Non
 
 
 def test_a_driver_that_tells_nothing_is_said_to() -> None:
-    assert describe([Conditions((Reading(),))]) == "the driver tells neither clocks nor temperature"
+    assert describe([Conditions((ClockReading(),))]) == "the driver tells neither clocks nor temperature"
 
 
 def test_without_nvml_the_conditions_are_unknown_and_not_calm() -> None:

@@ -15,8 +15,8 @@ from intelliperf.cuda.backend import told_of_flush
 from intelliperf.errors import UsageError
 from intelliperf.processes.sandbox import UNCONFINED
 from intelliperf.profiling import pairs as timing
-from intelliperf.profiling.conditions import Conditions, Reading
-from intelliperf.profiling.pairs import Comparison, Decision, Pair, Plan, Sample
+from intelliperf.profiling.conditions import ClockReading, Conditions
+from intelliperf.profiling.pairs import Comparison, Decision, Pair, PairPlan, Sample
 from intelliperf.records import Application, Outcome, Provenance, Scope
 from intelliperf.validation.timing import time_refusal
 
@@ -208,8 +208,8 @@ def test_a_candidate_that_moves_work_to_the_host_is_slower_overall() -> None:
 
 
 def test_uneven_throttling_is_told() -> None:
-    hot = Conditions((Reading(1500, 2619, 88, 700.0, ("power cap",)),), 5)
-    cool = Conditions((Reading(1980, 2619, 50, 300.0, ()),), 0)
+    hot = Conditions((ClockReading(1500, 2619, 88, 700.0, ("power cap",)),), 5)
+    cool = Conditions((ClockReading(1980, 2619, 50, 300.0, ()),), 0)
     pairs = tuple(Pair(Sample(2e6, 3e6, conditions=cool), Sample(1e6, 2e6, conditions=hot)) for _ in range(10))
     notes = " | ".join(Comparison(pairs).notes)
     assert "throttled in 10 of 20 processes (power cap)" in notes
@@ -223,7 +223,7 @@ def test_times_of_nothing_are_no_ratio() -> None:
 
 
 def test_a_plan_may_ask_for_less() -> None:
-    few = Plan(looks=(10,))
+    few = PairPlan(looks=(10,))
     values = itertools.cycle([1e5, 1.2e5, 1.1e5])
     comparison = timing.compare(lambda: Sample(next(values), 1.0), lambda: Sample(next(values), 1.0), 1e9, few)
     assert len(comparison.pairs) == 10

@@ -47,7 +47,7 @@ def test_damage_is_told_where_no_access_of_that_kernel_is(monkeypatch: Any, tmp_
 
 
 def test_notes_tell_it_once(monkeypatch: Any, tmp_path: Path) -> None:
-    placed = safety.Place("app.py", 6, "tl.store(y + o, v)")
+    placed = safety.FaultLine("app.py", 6, "tl.store(y + o, v)")
     monkeypatch.setattr(safety, "_place", lambda trace, module, site, project: placed if site == 0 else None)
     (note,) = safety.fault_notes(trace_of(_STORE, _DAMAGE), Project(tmp_path))
     assert "1 distinct out-of-bounds fault: " in note and "unknown line" not in note

@@ -32,7 +32,6 @@ from intelliperf.history.records import (
     LineCounts,
     NightState,
     Patch,
-    Place,
     Regression,
     RegressionKind,
     Revision,
@@ -41,11 +40,12 @@ from intelliperf.history.records import (
     Tried,
     Visit,
     VisitState,
+    WatchedPlace,
 )
 from intelliperf.history.store import History, now
 from intelliperf.records.metrics import Metric, Provenance, Quantity
 
-PLACE = Place("saxpy", "small", "emulator:mi300x")
+PLACE = WatchedPlace("saxpy", "small", "emulator:mi300x")
 COUNTERS = {
     Metric.SECTORS: Quantity(512.0, Provenance.MEASURED),
     Metric.DRAM_BYTES: Quantity(1.5, Provenance.MODELLED, 0.1),

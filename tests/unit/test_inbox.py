@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("sqlalchemy")
 
 from intelliperf.history.opening import open_history  # noqa: E402
-from intelliperf.history.records import Choice, Judgement, Patch, Place, Standing  # noqa: E402
+from intelliperf.history.records import Choice, Judgement, Patch, Standing, WatchedPlace  # noqa: E402
 from intelliperf.history.store import History  # noqa: E402
 from intelliperf.project.codec import encode  # noqa: E402
 from intelliperf.records import Check, CheckStatus, Measurement, Provenance, Scope  # noqa: E402
@@ -33,7 +33,7 @@ def proposed(history: History, number: int) -> int:
 
 def judged(history: History, patch: int, ratio: float, night: int, workload: str = "small", *checks: Check) -> None:
     gain = Measurement(Scope.APPLICATION, ratio, 1.0, ratio, ratio, ratio, Provenance.MEASURED, 5)
-    place = Place("one", workload, "cuda")
+    place = WatchedPlace("one", workload, "cuda")
     shown = tuple(encode(check) for check in checks)
     at = f"2026-01-0{night}T00:00:00Z"
     history.keep_judgement(Judgement(patch, None, place, None, "ACCEPTED", "", shown, (encode(gain),), (), at))

@@ -7,7 +7,7 @@ import pytest
 from intelliperf.emulator.ir.debuginfo import DebugInfo
 from intelliperf.emulator.ir.module import parse_module
 from intelliperf.emulator.ir.quantities import (
-    Place,
+    ParameterPlace,
     Users,
     constants,
     limits,
@@ -30,7 +30,9 @@ TYPES = """!1 = !DIBasicType(name: "int", size: 32, encoding: DW_ATE_signed)
 """
 
 
-def found(body: str, places: dict[int, list[Place]], kinds: list[int], header: str = "i32 %n, i32 %k") -> list[dict]:
+def found(
+    body: str, places: dict[int, list[ParameterPlace]], kinds: list[int], header: str = "i32 %n, i32 %k"
+) -> list[dict]:
     module = parse_module(f"define void @f({header}) {{\n{body}  ret void\n}}\n{TYPES}")
     return of_parameters(Users(module.functions[0]), places, kinds, DebugInfo(module.metadata))
 
@@ -50,7 +52,7 @@ def found(body: str, places: dict[int, list[Place]], kinds: list[int], header: s
     ],
 )
 def test_what_a_number_is_divided_by_may_be_promised(body: str, divisors: list[int], unknown: bool) -> None:
-    n, _ = found(body, {0: [Place("i32", "%n", 0, False)], 1: [Place("i32", "%k", 0, False)]}, [1, 1])
+    n, _ = found(body, {0: [ParameterPlace("i32", "%n", 0, False)], 1: [ParameterPlace("i32", "%k", 0, False)]}, [1, 1])
     assert (n["divisors"], n["open"]) == (divisors, unknown)
 
 
@@ -59,14 +61,14 @@ def test_members_of_a_struct_are_found_in_memory_and_in_a_register_that_holds_tw
         "  %a = load i32, ptr %p, align 4\n  %c = icmp eq i32 %a, 3\n"
         "  %at = getelementptr inbounds nuw i8, ptr %p, i64 4\n  %b = load i32, ptr %at\n  %d = udiv i32 %b, 8\n"
     )
-    n, k = found(loads, {0: [Place("ptr", "%p", 0, True)]}, [2], "ptr byval(%P) %p")
+    n, k = found(loads, {0: [ParameterPlace("ptr", "%p", 0, True)]}, [2], "ptr byval(%P) %p")
     assert (n["offset"], n["compared"], n["constants"], n["divisors"]) == (0, True, [3], [])
     assert (k["offset"], k["compared"], k["divisors"]) == (4, False, [8])
     shifts = (
         "  %a = trunc i64 %p to i32\n  %c = icmp eq i32 %a, 3\n"
         "  %h = lshr i64 %p, 32\n  %b = trunc nuw i64 %h to i32\n  %d = udiv i32 %b, 8\n"
     )
-    assert found(shifts, {0: [Place("i64", "%p", 0, False)]}, [2], "i64 %p") == [n, k]
+    assert found(shifts, {0: [ParameterPlace("i64", "%p", 0, False)]}, [2], "i64 %p") == [n, k]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +82,7 @@ def test_members_of_a_struct_are_found_in_memory_and_in_a_register_that_holds_tw
 def test_shorts_that_share_a_register_are_told_apart(second: str) -> None:
     wide = "i64" if "i64 %w" in second and "and" not in second else "i32"
     body = f"  %a = trunc i64 %p to i16\n  %c = icmp eq i16 %a, 1\n{second}  %d = icmp sgt {wide} %b, 5\n"
-    mode, taps = found(body, {0: [Place("i64", "%p", 0, False)]}, [7], "i64 %p")
+    mode, taps = found(body, {0: [ParameterPlace("i64", "%p", 0, False)]}, [7], "i64 %p")
     assert (mode["offset"], mode["constants"], mode["divisors"]) == (0, [1], [])
     assert (taps["offset"], taps["constants"], taps["divisors"]) == (2, [5], [])
 

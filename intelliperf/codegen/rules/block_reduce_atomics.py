@@ -56,7 +56,7 @@ _BARRIERS = re.compile(r"sync|barrier|this_thread_block|this_grid", re.IGNORECAS
 
 
 @dataclass(frozen=True)
-class Plan:
+class ReductionPlan:
     """Where the pieces go, in one instantiation; the same bytes in all of them."""
 
     call: Node
@@ -117,7 +117,7 @@ def _kernel_of(place: Place, call: Node) -> Node:
     raise NotApplicable(f"{place} is in no function")
 
 
-def _plan(problem: Problem, place: Place, call: Node) -> Plan:
+def _plan(problem: Problem, place: Place, call: Node) -> ReductionPlan:
     kernel = _kernel_of(place, call)
     uniform = Uniformity(kernel)
     address = call.children[1]
@@ -143,7 +143,7 @@ def _plan(problem: Problem, place: Place, call: Node) -> Plan:
         if not _fixed(kernel, address, guard.end_offset, top.end_offset):
             raise NotApplicable(f"{place}: the address is computed after the early return")
         _check_alone(place, shared, top, call)
-        return Plan(call, top, guard, element(), root)
+        return ReductionPlan(call, top, guard, element(), root)
     levels = [node for node, parent in zip(chain, chain[1:], strict=False) if parent.kind == "CompoundStmt"]
     for region in reversed(levels):
         if uniform.divergent(region) or any(
@@ -152,7 +152,7 @@ def _plan(problem: Problem, place: Place, call: Node) -> Plan:
             break
         if _fixed(kernel, address, region.start_offset, region.end_offset):
             _check_alone(place, shared, region, call)
-            return Plan(call, region, None, element(), root)
+            return ReductionPlan(call, region, None, element(), root)
     raise NotApplicable(f"{place}: no place around the atomic is provably reached by all threads with a fixed address")
 
 
@@ -318,7 +318,7 @@ def _contribution(function: str, name: str, element: str, cast: bool) -> tuple[s
     return f"{name} = {function.removeprefix('atomic').lower()}({name}, static_cast<{element}>(", "))"
 
 
-def _apply_walking(problem: Problem, place: Place, plan: Plan, seen: Sequence[Atomic], types: set[str]) -> int:
+def _apply_walking(problem: Problem, place: Place, plan: ReductionPlan, seen: Sequence[Atomic], types: set[str]) -> int:
     """With a grid that fills the device; returns how many blocks that is. Raises `NotApplicable`."""
     kernel = _kernel_of(place, plan.call)
     others = [node for node in kernel.walk() if node.kind == "CallExpr" and "tomic" in callee_name(node)]
@@ -331,7 +331,7 @@ def _apply_walking(problem: Problem, place: Place, plan: Plan, seen: Sequence[At
     return most
 
 
-def _apply(problem: Problem, place: Place, plan: Plan, atomic: Atomic, types: set[str]) -> None:
+def _apply(problem: Problem, place: Place, plan: ReductionPlan, atomic: Atomic, types: set[str]) -> None:
     source = problem.source(place.path)
     if plan.region is plan.call:
         helper = _helper(problem, place, plan, types)
@@ -346,7 +346,7 @@ def _apply(problem: Problem, place: Place, plan: Plan, atomic: Atomic, types: se
     source.insert(statement_end(source, plan.region), f"\n{indent}{flush}")
 
 
-def _collect(problem: Problem, place: Place, plan: Plan, atomic: Atomic, types: set[str]) -> tuple[str, str]:
+def _collect(problem: Problem, place: Place, plan: ReductionPlan, atomic: Atomic, types: set[str]) -> tuple[str, str]:
     """The thread's share instead of the atomic: its declaration, and what adds up the block's shares."""
     call = plan.call
     helper = _helper(problem, place, plan, types)
@@ -358,7 +358,7 @@ def _collect(problem: Problem, place: Place, plan: Plan, atomic: Atomic, types: 
     return f"{declared}  // this thread's share of *({atomic.address})\n", f"{helper}({atomic.address}, {part});"
 
 
-def _helper(problem: Problem, place: Place, plan: Plan, types: set[str]) -> str:
+def _helper(problem: Problem, place: Place, plan: ReductionPlan, types: set[str]) -> str:
     """The name of the device function that combines a block's shares."""
     call, function, dialect = plan.call, callee_name(plan.call), problem.dialect
     if callee(call) is None or call.in_macro or plan.region.in_macro:

@@ -33,7 +33,7 @@ from intelliperf.codegen.rules.row_loops import (
     share_out,
     starts_neutral,
 )
-from intelliperf.codegen.rules.row_plans import Plan, needs_meeting, reads_that_wait, troubled_arrays
+from intelliperf.codegen.rules.row_plans import RowPlan, needs_meeting, reads_that_wait, troubled_arrays
 from intelliperf.codegen.rules.statements import callee_name, pointee, value_used
 from intelliperf.codegen.syntax import outline
 from intelliperf.codegen.syntax.source import Source, Splice, without_comments
@@ -62,7 +62,7 @@ class RowPerWave:
         place = kernel_place(problem)
         kernel_of(place)
         edits: list[list[Splice]] = []
-        plans: list[Plan] = []
+        plans: list[RowPlan] = []
         with problem.all_or_nothing():
             for kernel in place.functions:
                 plans = _plans(problem, place, kernel)
@@ -88,7 +88,7 @@ class RowPerWave:
         )
 
 
-def _floats(plans: list[Plan]) -> bool:
+def _floats(plans: list[RowPlan]) -> bool:
     return any(
         item.whole or (item.type in ("float", "double") and item.neutral is not None)
         for plan in plans
@@ -97,7 +97,7 @@ def _floats(plans: list[Plan]) -> bool:
     ) or any(row.sums for plan in plans for row in plan.loops)
 
 
-def _plans(problem: Problem, place: Place, kernel: Node) -> list[Plan]:
+def _plans(problem: Problem, place: Place, kernel: Node) -> list[RowPlan]:
     """The kernel and the functions that its lanes run together. Raises `NotApplicable`."""
     check_relabelling(problem, place, kernel)
     for node in kernel.everything():
@@ -105,7 +105,7 @@ def _plans(problem: Problem, place: Place, kernel: Node) -> list[Plan]:
             raise NotApplicable(f"{place}: the kernel uses LDS ({node.name})")
         if node.kind in ("LambdaExpr", "GotoStmt", "SwitchStmt", "CXXForRangeStmt", "CXXTryStmt"):
             raise NotApplicable(f"{place}: line {node.line} holds a {node.kind}, which is not followed")
-    plans = [Plan(kernel)]
+    plans = [RowPlan(kernel)]
     at = 0
     while at < len(plans):
         plan = plans[at]
@@ -113,7 +113,7 @@ def _plans(problem: Problem, place: Place, kernel: Node) -> list[Plan]:
         for call in plan.called:
             known = [other.function.name for other in plans]
             if callee_name(call) not in known:
-                plans.append(Plan(_callee(problem, place, call)))
+                plans.append(RowPlan(_callee(problem, place, call)))
         at += 1
     if not any(row.neighbours for plan in plans for row in plan.loops):
         reasons = list(dict.fromkeys(reason for plan in plans for reason in plan.refused))
@@ -124,7 +124,7 @@ def _plans(problem: Problem, place: Place, kernel: Node) -> list[Plan]:
     return plans
 
 
-def _check_blamed(problem: Problem, place: Place, plans: list[Plan]) -> None:
+def _check_blamed(problem: Problem, place: Place, plans: list[RowPlan]) -> None:
     """Raise `NotApplicable` where the loops that can be shared out are not those that the evidence blames."""
     accesses_blamed = [item for item in problem.task.evidence if item.access in (AccessKind.LOAD, AccessKind.STORE)]
     blamed = {line for item in accesses_blamed for line in (item.line, *(frame.line for frame in item.chain))}
@@ -134,7 +134,7 @@ def _check_blamed(problem: Problem, place: Place, plans: list[Plan]) -> None:
         raise NotApplicable("; ".join(reasons) or f"{place}: the blamed lines are in no loop along a row")
 
 
-def _level(problem: Problem, place: Place, plan: Plan, statement: Node) -> None:
+def _level(problem: Problem, place: Place, plan: RowPlan, statement: Node) -> None:
     """A statement that all lanes of a group run together."""
     kind = statement.kind
     if kind in ("CompoundStmt", "AttributedStmt", "IfStmt", "WhileStmt", "DoStmt"):
@@ -150,7 +150,7 @@ def _level(problem: Problem, place: Place, plan: Plan, statement: Node) -> None:
         raise NotApplicable(f"{place}: line {statement.line} holds a {kind}, which is not followed")
 
 
-def _loop(problem: Problem, place: Place, plan: Plan, loop: Node) -> None:
+def _loop(problem: Problem, place: Place, plan: RowPlan, loop: Node) -> None:
     """Shared out if it can be, else run by all lanes, turn for turn."""
     try:
         found = row_loop(problem, place, plan.function, loop)
@@ -163,7 +163,7 @@ def _loop(problem: Problem, place: Place, plan: Plan, loop: Node) -> None:
         _level(problem, place, plan, child)
 
 
-def _plain(problem: Problem, place: Place, plan: Plan, statement: Node, alone: bool) -> None:
+def _plain(problem: Problem, place: Place, plan: RowPlan, statement: Node, alone: bool) -> None:
     """An expression that all lanes compute, or a store for the first of them."""
     stores = [item for item in accesses(statement) if item.stores]
     for call in statement.walk():
@@ -183,7 +183,7 @@ def _plain(problem: Problem, place: Place, plan: Plan, statement: Node, alone: b
     plan.single.append(statement)
 
 
-def _call(problem: Problem, place: Place, plan: Plan, call: Node) -> None:
+def _call(problem: Problem, place: Place, plan: RowPlan, call: Node) -> None:
     if any(pointee(argument.canonical) is not None for argument in call.children[1:]):
         plan.called.append(call)
         return
@@ -223,7 +223,7 @@ def _own_path(problem: Problem, place: Place, function: Node) -> str:
     raise NotApplicable(f"{place}: {function.name} is not in the project's sources")
 
 
-def _check_callers(problem: Problem, place: Place, plans: list[Plan]) -> None:
+def _check_callers(problem: Problem, place: Place, plans: list[RowPlan]) -> None:
     """Raise `NotApplicable` where a function that is rewritten is called from elsewhere, too."""
     together = {id(call) for plan in plans for call in plan.called}
     for plan in plans[1:]:
@@ -240,7 +240,7 @@ def _check_callers(problem: Problem, place: Place, plans: list[Plan]) -> None:
             raise NotApplicable(f"{place}: {name} is also used elsewhere, not by whole groups of lanes")
 
 
-def _write(problem: Problem, place: Place, kernel: Node, plans: list[Plan]) -> None:
+def _write(problem: Problem, place: Place, kernel: Node, plans: list[RowPlan]) -> None:
     _check_callers(problem, place, plans)
     _number(problem, place, kernel)
     names = Names(
@@ -254,7 +254,7 @@ def _write(problem: Problem, place: Place, kernel: Node, plans: list[Plan]) -> N
             _write_function(problem, place, plan, names, plan.function is kernel)
 
 
-def _write_function(problem: Problem, place: Place, plan: Plan, names: Names, first: bool) -> None:
+def _write_function(problem: Problem, place: Place, plan: RowPlan, names: Names, first: bool) -> None:
     source = problem.source(place.path if first else _own_path(problem, place, plan.function))
     whole, troubled = body(plan.function), troubled_arrays(plan)
     if troubled and not first:

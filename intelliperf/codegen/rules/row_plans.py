@@ -13,7 +13,7 @@ _LOOPS = ("ForStmt", "WhileStmt", "DoStmt")
 
 
 @dataclass
-class Plan:
+class RowPlan:
     """What is known of one function that the lanes of a group run together."""
 
     function: Node
@@ -23,7 +23,7 @@ class Plan:
     refused: list[str] = field(default_factory=list)
 
 
-def _check_unknown(place: Place, plan: Plan, addresses: Addresses) -> None:
+def _check_unknown(place: Place, plan: RowPlan, addresses: Addresses) -> None:
     """Raise `NotApplicable` where a pointer that is not followed may lead to what a lane has stored before."""
     found = list(accesses(plan.function))
     for item in found:
@@ -39,7 +39,7 @@ def _check_unknown(place: Place, plan: Plan, addresses: Addresses) -> None:
                 )
 
 
-def reads_that_wait(place: Place, plan: Plan, troubled: set[str]) -> list[Node]:
+def reads_that_wait(place: Place, plan: RowPlan, troubled: set[str]) -> list[Node]:
     """Statements, outside of shared loops and stores, that read what another lane may have stored.
 
     Raises `NotApplicable` where the lanes cannot meet right before such a read.
@@ -76,7 +76,7 @@ def _own_statement(access: Node) -> Node | None:
     return None
 
 
-def troubled_arrays(plan: Plan) -> set[str]:
+def troubled_arrays(plan: RowPlan) -> set[str]:
     """Arrays of which a lane may read or write what another one has written before."""
     addresses = Addresses(RowAlgebra(plan.function))
     everywhere = list(accesses(plan.function))
@@ -93,7 +93,7 @@ def troubled_arrays(plan: Plan) -> set[str]:
     return found
 
 
-def needs_meeting(plan: Plan, statement: Node, troubled: set[str]) -> bool:
+def needs_meeting(plan: RowPlan, statement: Node, troubled: set[str]) -> bool:
     """Does it touch what lanes have to agree on, after something else that did, one of them storing?"""
     addresses = Addresses(RowAlgebra(plan.function))
     repeated = any(parent.kind in _LOOPS for parent in statement.ancestors())

@@ -29,7 +29,7 @@ _SEE_THROUGH = frozenset(
 
 
 @dataclass(frozen=True)
-class Place:
+class TokenPlace:
     """One token. `macro`: it was written by a macro, and the place is that of the macro's use.
 
     `argument`: the macro only hands on what it was given.
@@ -67,9 +67,9 @@ class Node:
     value: str = ""
     postfix: bool = False
     storage: str = ""
-    begin: Place | None = None
-    end: Place | None = None
-    place: Place | None = None
+    begin: TokenPlace | None = None
+    end: TokenPlace | None = None
+    place: TokenPlace | None = None
     reference: Reference | None = None
     children: list[Node] = field(default_factory=list)
     parent: Node | None = None
@@ -113,7 +113,7 @@ class Node:
     def is_whole_macro(self) -> bool:
         """Does a macro stand for this expression and nothing else, as `hipThreadIdx_x` for `threadIdx.x`?"""
 
-        def written_at(node: Node) -> Place | None:
+        def written_at(node: Node) -> TokenPlace | None:
             begin, end = node.begin, node.end
             alike = begin is not None and begin == end and begin.macro and not begin.argument
             return begin if alike else None
@@ -207,7 +207,7 @@ class TreeBuilder:
         return node
 
 
-def _place(raw: dict[str, Any] | None) -> Place | None:
+def _place(raw: dict[str, Any] | None) -> TokenPlace | None:
     if not raw:
         return None
     macro = "expansionLoc" in raw
@@ -215,7 +215,7 @@ def _place(raw: dict[str, Any] | None) -> Place | None:
     if "offset" not in at:
         return None
     argument = bool(at.get("isMacroArgExpansion"))
-    return Place(at["file"], at["offset"], at["line"], at["col"], at.get("tokLen", 0), macro, argument)
+    return TokenPlace(at["file"], at["offset"], at["line"], at["col"], at.get("tokLen", 0), macro, argument)
 
 
 def _reference(raw: dict[str, Any] | None) -> Reference | None:

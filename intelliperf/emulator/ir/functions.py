@@ -44,7 +44,7 @@ from intelliperf.emulator.ir.text import CALLEE, DEBUG_LOCATION, suffixed, unquo
 from intelliperf.emulator.ir.turns import LABEL_USE, Hooks, hooks
 from intelliperf.emulator.ir.uniform import UniformValues
 from intelliperf.emulator.ir.updates import Updates
-from intelliperf.emulator.ir.vectors import COPY_WIDTH_SHIFT, Joined, Plan, VectorFinder, copy_width
+from intelliperf.emulator.ir.vectors import COPY_WIDTH_SHIFT, Joined, JoinPlan, VectorFinder, copy_width
 from intelliperf.errors import ToolchainError
 
 TRACE_SUFFIX = "$traced"
@@ -175,7 +175,7 @@ class FunctionRewriter:
             if self._around.reach is not None:
                 self._fast[begun:begun] = self._around.reach.block(places)
 
-    def _joined(self, block: Block) -> Plan:
+    def _joined(self, block: Block) -> JoinPlan:
         try:
             return self._vectors.plan(block.instructions)
         except (ToolchainError, ValueError, IndexError) as error:

@@ -18,7 +18,7 @@ from intelliperf.emulator.ir.copies import copied
 from intelliperf.emulator.ir.debuginfo import DebugInfo
 from intelliperf.emulator.ir.functions import TRACE_SUFFIX
 from intelliperf.emulator.ir.module import Function, Module
-from intelliperf.emulator.ir.quantities import Place, Users, constants, limits, of_parameters, reads_grid
+from intelliperf.emulator.ir.quantities import ParameterPlace, Users, constants, limits, of_parameters, reads_grid
 from intelliperf.emulator.ir.shadow.calls import SHADOW_SUFFIX
 from intelliperf.emulator.ir.text import DEBUG_LOCATION, NAME, suffixed, type_of, unquoted
 from intelliperf.emulator.ir.variables import Variables
@@ -197,10 +197,10 @@ def _only_read(arguments: list[Argument]) -> list[int]:
     return [one.source for one in arguments if not one.by_address and _ONLY_READ.search(one.text)]
 
 
-def _places(arguments: list[Argument]) -> dict[int, list[Place]]:
-    places: dict[int, list[Place]] = {}
+def _places(arguments: list[Argument]) -> dict[int, list[ParameterPlace]]:
+    places: dict[int, list[ParameterPlace]] = {}
     for one in arguments:
-        place = Place(type_of(one.text), f"%{_written_name(one.text)}", one.offset, one.by_address)
+        place = ParameterPlace(type_of(one.text), f"%{_written_name(one.text)}", one.offset, one.by_address)
         places.setdefault(one.source, []).append(place)
     return places
 

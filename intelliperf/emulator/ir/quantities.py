@@ -174,7 +174,7 @@ def plain_numbers(debug: DebugInfo, kind: int | None, offset: int = 0, depth: in
 
 
 @dataclass(frozen=True)
-class Place:
+class ParameterPlace:
     """Where the IR has a parameter, or eight bytes of one."""
 
     type: str  # in the IR
@@ -184,7 +184,7 @@ class Place:
 
 
 def of_parameters(
-    users: Users, places: Mapping[int, Sequence[Place]], types: Sequence[int | None], debug: DebugInfo
+    users: Users, places: Mapping[int, Sequence[ParameterPlace]], types: Sequence[int | None], debug: DebugInfo
 ) -> list[dict[str, Any]]:
     """All numbers among the parameters of a kernel. `places`: by index of the source's parameter."""
     found = []
@@ -213,7 +213,7 @@ def only_loaded(name: str, functions: Sequence[Users]) -> bool:
     return all(one.opcode == "load" for users in functions for one in users.instructions if named.search(one.text))
 
 
-def _names(users: Users, place: Place, number: PlainNumber) -> list[str]:
+def _names(users: Users, place: ParameterPlace, number: PlainNumber) -> list[str]:
     """The values that are this number: loaded from its address, or taken out of the register that holds two."""
     if place.by_address:
         return list(_loaded(users, place.name, number.offset))

@@ -40,7 +40,7 @@ class Joined:
     others: tuple[int, ...]  # debug locations of parts that stand elsewhere
 
 
-Plan = Mapping[int, "Joined | None"]  # by index in the block; None: part of an access that is hooked before
+JoinPlan = Mapping[int, "Joined | None"]  # by index in the block; None: part of an access that is hooked before
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class VectorFinder:
         self._loads: dict[str, list[_Part]] = {}
         self._stores: dict[str, list[_Part]] = {}  # of one pointer at a time
 
-    def plan(self, instructions: Sequence[Instruction]) -> Plan:
+    def plan(self, instructions: Sequence[Instruction]) -> JoinPlan:
         """What to do at the instructions that are parts of joined accesses; the others are not in it."""
         self._plan = {}
         if not _may_join(instructions):

@@ -17,7 +17,7 @@ from intelliperf.validation.runs.lockstep import Event
 
 
 @dataclass(frozen=True)
-class Plan:
+class Alignment:
     """Pairs of dispatch numbers to compare at, or why the two runs cannot be aligned."""
 
     points: tuple[tuple[int, int], ...]
@@ -33,27 +33,27 @@ class _Stretch:
     right: tuple[int, ...]
 
 
-def align(reference: Sequence[Event], candidate: Sequence[Event], target: str) -> Plan:
+def align(reference: Sequence[Event], candidate: Sequence[Event], target: str) -> Alignment:
     """Match the two lists of events. The candidate may add memsets (of its scratch memory), no copies."""
     cuts = _common(reference, candidate, target)
     matched = {i for i, _ in cuts}, {j for _, j in cuts}
     lost = [e for i, e in enumerate(reference) if isinstance(e, Transfer) and i not in matched[0]]
     added = [e for j, e in enumerate(candidate) if isinstance(e, Transfer) and j not in matched[1]]
     if lost:
-        return Plan((), f"{lost[0].describe()} is missing")
+        return Alignment((), f"{lost[0].describe()} is missing")
     copies = [event for event in added if event.operation != "memset"]
     if copies:
-        return Plan((), f"{copies[0].describe()} was added")
+        return Alignment((), f"{copies[0].describe()} was added")
     stretches = _stretches(reference, candidate, cuts)
     dispatches = [[e for e in events if isinstance(e, Dispatch)] for events in (reference, candidate)]
     for stretch in stretches:
         if stretch.left and not stretch.right:
             lost_one = dispatches[0][stretch.left[0]]
-            return Plan((), f"{lost_one.describe()} is missing, and nothing stands for it")
+            return Alignment((), f"{lost_one.describe()} is missing, and nothing stands for it")
     points = tuple(point for s in stretches for point in _points(s, dispatches[1]))
     if not points:
-        return Plan((), "no dispatch of the two runs can be compared")
-    return Plan(points, "", len(added))
+        return Alignment((), "no dispatch of the two runs can be compared")
+    return Alignment(points, "", len(added))
 
 
 def _signature(event: Event) -> tuple[object, ...]:
