@@ -1,8 +1,9 @@
 """The headers that a source begins with, precompiled: what the builds of one project parse again and again.
 
 Only the leading run of `#include <…>` lines counts, and only headers of the machine and our own: a header of the
-project, or one that the project puts before the machine's, ends the run. What is made is kept by all that decides how
-it is parsed, and made when it has been asked for often enough. Where anything is unusual, none is used.
+project, or one that the project puts before the machine's, ends the run. Our prelude alone is precompiled sooner: it
+serves a source whatever that includes. What is made is kept by all that decides how it is parsed, and made when it has
+been asked for often enough. Where anything is unusual, none is used.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from intelliperf.dropins.toolchain import find_toolchain, include_directory, sta
 from intelliperf.processes.process import Completed, output_of
 from intelliperf.processes.storage import cache_directory
 
-SIGHTINGS = 3  # so often is a run of headers parsed before it is worth a file
+SIGHTINGS = 4  # so often is a run of headers parsed before it is worth a file
+OF_PRELUDE = 2  # and the prelude alone, which serves every source that is compiled alike
 LIMIT_BYTES = 768 * 1024**2
 _FORMAT = 1
 _INCLUDE = re.compile(r"#[ \t]*include[ \t]*<([^<>\n]+)>[ \t]*")
@@ -134,17 +136,26 @@ def _header_for(call: Call, shelf: Shelf) -> Path | None:
     try:
         text = (call.directory / call.source).read_text("utf-8", "surrogateescape")
         names = _of_the_machine(leading_includes(text), reading.project)
-        key = _key(call, reading, names)
-        entry = shelf.entry(key)
-        if entry is None:
-            if not shelf.sighted(key, SIGHTINGS):
-                return None
-            entry = _make(call, reading, names, shelf, key)
+        for some, often in {names: SIGHTINGS, **_prelude_alone(reading)}.items():
+            entry = _entry(call, reading, some, shelf, often)
+            if entry is not None and not _shadowed(entry.facts, reading.project):
+                return entry.header
     except OSError:  # no room or no right to keep one, or no such source
-        return None
-    if entry is None or _shadowed(entry.facts, reading.project):
-        return None
-    return entry.header
+        pass
+    return None
+
+
+def _prelude_alone(reading: _Reading) -> Mapping[tuple[str, ...], int]:
+    return {(): OF_PRELUDE} if str(include_directory() / PRELUDE) in reading.words else {}
+
+
+def _entry(call: Call, reading: _Reading, names: tuple[str, ...], shelf: Shelf, often: int) -> Entry | None:
+    """What is kept for these names, made now if that is worth it."""
+    key = _key(call, reading, names)
+    entry = shelf.entry(key)
+    if entry is None and shelf.sighted(key, often):
+        entry = _make(call, reading, names, shelf, key)
+    return entry
 
 
 def _key(call: Call, reading: _Reading, names: Sequence[str]) -> str:

@@ -40,6 +40,14 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return directory
 
 
+@pytest.fixture
+def prelude_alone(kept: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where none is made for a source's own headers."""
+    monkeypatch.setattr(precompiled, "SIGHTINGS", 99)
+    monkeypatch.setattr(precompiled, "OF_PRELUDE", 1)
+    return kept
+
+
 def _compile(words: str, directory: Path, output: Path) -> Compiled:
     toolchain = find_toolchain()
     command = parse("nvcc", words.split(), None)
@@ -77,6 +85,16 @@ def test_objects_are_equal(
     shutil.copytree(EXAMPLES / example, project)
     _twice(words, project, tmp_path, monkeypatch)
     assert list(kept.glob("*.pch"))
+
+
+def test_what_is_kept_of_the_prelude_serves_sources_with_other_headers(
+    prelude_alone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INTELLIPERF_FACTS", "0")
+    for headers in ("#include <cmath>\n#include <deque>\n", "#define OWN 1\n#include <map>\n"):
+        (tmp_path / "scale.cu").write_text(headers + _WARNS)
+        _twice("-O2 -c scale.cu", tmp_path, tmp_path, monkeypatch)
+        assert len(list(prelude_alone.glob("*.pch"))) == 2  # one for the host, one for the device
 
 
 def test_messages_and_dependencies_are_the_same(kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
