@@ -8,6 +8,9 @@ DEMO := examples/reduction
 NATIVES = $(shell git ls-files intelliperf tests/contract tests/emulator/native tests/gfx90a/native tests/gfx90a/tritonhip \
 	| grep '\.\(c\|cpp\|h\)$$' | grep -v '^intelliperf/dropins/\(include\|standins\)/')
 
+# A file's fixtures are made once; files begin in the order of collection, see `tests/conftest.py`.
+SPREAD = -n auto --dist loadfile --no-loadscope-reorder
+
 .PHONY: help setup demo test slow check prose docs coverage mutation sanitize format wheel benchmark clean zoo sample
 .DEFAULT_GOAL := help
 
@@ -28,10 +31,10 @@ demo: $(STAMP) ## find, rewrite and prove: a contended reduction on the emulator
 		--build-command 'make app-cuda' -- ./app-cuda
 
 test: $(STAMP) ## all tests that this machine can run
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest -n auto --dist loadfile $(PYTEST_OPTIONS)
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest $(SPREAD) $(PYTEST_OPTIONS)
 
 slow: $(STAMP) ## the tests that take long, which `make test` leaves out
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest -n auto --dist loadfile -m slow $(PYTEST_OPTIONS)
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest $(SPREAD) -m slow $(PYTEST_OPTIONS)
 
 zoo: $(STAMP) ## wrong and honest changes of programs, all of them: how many are judged wrongly
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest -n auto --dist loadgroup --zoo tests/zoo $(PYTEST_OPTIONS)

@@ -79,6 +79,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if left_out:
         config.hook.pytest_deselected(items=sorted(left_out, key=items.index))
         items[:] = [item for item in items if item not in left_out]
+    items.sort(key=lambda item: "unit" in item.path.parts)  # short files last: no worker ends long before another
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

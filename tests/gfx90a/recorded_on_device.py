@@ -121,10 +121,10 @@ class Program:
         )
 
 
-REDUCTION = Program("reduction", ("signal_energy.hip",), ("20000",))
-TRANSPOSE = Program("transpose", ("src/main.cpp", "src/transpose.hip"), ("100", "200"))
-PARTICLES = Program("particles", ("src/main.hip", "src/integrator.hip"), ("5000", "2"))
-TRIAD = Program("triad", ("triad.hip",), ("10000",))
+REDUCTION = Program("reduction", ("signal_energy.hip",), ("4000",))
+TRANSPOSE = Program("transpose", ("src/main.cpp", "src/transpose.hip"), ("40", "72"))
+PARTICLES = Program("particles", ("src/main.hip", "src/integrator.hip"), ("1500", "2"))
+TRIAD = Program("triad", ("triad.hip",), ("3000",))
 MIXING = Program("mixing", ("mixing.hip",), ("4096", "3"))
 SIDES = Program("sides", ("sides.hip",), ("4096", "10"))
 WIDTHS = Program("widths", ("widths.hip",))

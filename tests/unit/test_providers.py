@@ -344,6 +344,7 @@ def test_our_part_of_a_call_is_short() -> None:
     assert each_s < 0.25
 
 
+@pytest.mark.slow
 def test_the_vendors_own_clients_understand_the_server() -> None:
     import anthropic
     import openai
