@@ -1,4 +1,7 @@
-"""Entry point of the compiler drop-ins: `python -m intelliperf.emulator.driver <flavour> <words…>`."""
+"""Entry point of the compiler drop-ins: `python -m intelliperf.emulator.driver <flavour> <words…>`.
+
+What translates device code is imported for that alone: build tools ask a compiler often for something else.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,6 @@ from intelliperf.dropins.frontend import CompilerMessage
 from intelliperf.dropins.headers import search_order
 from intelliperf.dropins.queries import answer, nvcc_plan
 from intelliperf.dropins.toolchain import find_toolchain, tool_environment
-from intelliperf.emulator.compiler.build import Build
-from intelliperf.emulator.compiler.explain import explanation
-from intelliperf.emulator.compiler.rtc import answer_request
 from intelliperf.errors import IntelliPerfError
 
 CLANGS = ("clang", "clang++")
@@ -25,10 +25,14 @@ def main(words: Sequence[str] | None = None) -> int:
     flavour, *arguments = list(sys.argv[1:] if words is None else words)
     try:
         if flavour == "rtc":
+            from intelliperf.emulator.compiler.rtc import answer_request
+
             answer_request(*arguments)
             return 0
         return _compile(flavour, arguments)
     except CompilerMessage as message:
+        from intelliperf.emulator.compiler.explain import explanation
+
         sys.stderr.write(f"{message}{explanation(str(message))}")
         return 1
     except OSError as error:  # an output that cannot be written, as the real compiler would say
@@ -63,6 +67,8 @@ def _compile(flavour: str, arguments: list[str]) -> int:
         compiler = toolchain.host_linker if whole else toolchain.driver(flavour != "clang")
         argv = [*compiler, *own, *arguments]
         os.execve(argv[0], argv, environment)
+    from intelliperf.emulator.compiler.build import Build
+
     Build(
         command=command,
         words=tuple(arguments),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -119,3 +121,11 @@ def test_headers_stay_outside_of_what_makes_unmarked_functions_the_devices_too()
             shown[line.strip()] = (number, depth)
     assert (shown["int f();"], shown["int g();"]) == ((3, 1), (5, 1))
     assert (shown["#include <vector>"][1], shown['#  include "own.h"'][1], depth) == (0, 0, 0)
+
+
+def test_a_question_to_a_compiler_loads_nothing_that_translates_device_code() -> None:
+    code = (
+        "import sys; from intelliperf.emulator.driver import main; main(['nvcc', '--version'])\n"
+        "assert 'intelliperf.emulator.ir' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=60)
