@@ -7,6 +7,7 @@ import pytest
 from intelliperf.codegen.rules.blocks import launched_threads
 from intelliperf.codegen.rules.problem import NotApplicable
 
+START = "void start(int* p, int n, int wide) { dim3 block(wide); k<<<n, block>>>(p, n); }"
 KERNEL = "__global__ void k(int* p, int n);\n__global__ void k(int* p, int n) { p[0] = n; }\n"
 
 
@@ -27,6 +28,11 @@ def sizes(host: str, before: str = "", other: str = "") -> tuple[int, ...]:
         ("k<<<1, SIDE * SIDE>>>(p, n);", "#define SIDE (8 + 8)", (256,)),
         ("hipLaunchKernelGGL(k, dim3(4), dim3(128), 0, 0, p, n);", "", (128,)),
         ("k<<<1, 64>>>(p, n); k<<<1, 4 * 32u>>>(p, n);", "", (64, 128)),
+        ("dim3 block(WIDE, HIGH); k<<<1, block>>>(p, n);", "#define WIDE 32\n#define HIGH 8", (256,)),
+        ("k<<<1, 1 << 7>>>(p, n);", "", (128,)),
+        ("k<<<1, (unsigned int)kWide>>>(p, n);", "enum { kWide = 64 };", (64,)),
+        ("k<<<1, Shape::kWide>>>(p, n);", "struct Shape { static constexpr int kWide = 96; };", (96,)),
+        ("start(p, n, 64); start(p, 3, kWide);", f"constexpr int kWide = 64;\n{START}", (64,)),
         ("ns::k<<<1, ns::kWide>>>(p, n);", "namespace ns { const unsigned kWide = 96; }", (96,)),
     ],
 )
@@ -45,12 +51,17 @@ def test_launches_in_every_source_count() -> None:
 @pytest.mark.parametrize(
     ("host", "before", "reason"),
     [
-        ("k<<<1, width>>>(p, n);", "", "is not a constant"),
+        ("k<<<1, width>>>(p, n);", "", "is a parameter whose callers"),
+        ("start(p, n, 64);", f'extern "C" {{ {START} }}', "is a parameter whose callers"),
         ("int threads = 64; if (n) threads *= 2; k<<<1, threads>>>(p, n);", "", "is not a constant"),
         ("dim3 block(64); block.y = n; k<<<1, block>>>(p, n);", "", "is not a constant"),
         ("dim3 block(64); change(&block); k<<<1, block>>>(p, n);", "", "is not a constant"),
         ("k<<<1, threads>>>(p, n);", "int threads = 64;", "is not one constant"),
         ("k<<<1, threads>>>(p, n);", "", "is not one constant"),
+        ("start(p, n, 64); start(p, n, 32);", START, "not the same for all callers"),
+        ("start(p, n, 64); table[0] = start;", START, "whose callers are not all known"),
+        ("start(p, n, n);", START, "is a parameter whose callers"),
+        ("int m = n; start(p, n, ++m);", START, "is not a constant"),
         ("k<<<1, std::min(n, 64)>>>(p, n);", "", "is not a constant"),
         ("k<<<1, 64>>>(p, n); launch((void*)k);", "", "otherwise than in a launch"),
         ("START(k);", "#define START(f) f<<<1, 64>>>(p, n)", "otherwise than in a launch"),

@@ -6,9 +6,10 @@ that is not a launch (an address taken, a macro's argument) or a size that is no
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import tree_sitter_cuda
@@ -20,7 +21,12 @@ from intelliperf.codegen.syntax.source import Source
 
 _BY_CALL = ("hipLaunchKernelGGL", "hipExtLaunchKernelGGL")
 _CONFIGURATION = 5  # arguments of these before the kernel's own: kernel, grid, block, dynamic LDS, stream
-_ARITHMETIC = {"+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "/": lambda a, b: a // b}
+_ARITHMETIC: dict[str, Callable[[int, int], int]] = {
+    **{"+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "/": lambda a, b: a // b},
+    "<<": lambda a, b: a << min(b, 32),
+}
+_WHOLE_NUMBERS = ("int", "unsigned", "unsigned int", "size_t", "long", "unsigned long")
+_DIM3 = re.compile(r"(?:\w+::)*dim3")
 _MAX_DEPTH = 16  # of constants that name constants
 
 
@@ -82,8 +88,12 @@ class Program:
             return self._extents(launch, node.named_children[0], depth + 1)
         if node.type == "call_expression" and text_of(_field(node, "function")) == "dim3":
             return self._each(launch, _field(node, "arguments"), depth)
-        if node.type in ("argument_list", "initializer_list"):
+        if node.type in ("argument_list", "initializer_list", "parameter_list"):
             return self._each(launch, node, depth)
+        if node.type == "cast_expression" and text_of(_field(node, "type")) in _WHOLE_NUMBERS:
+            return self._extents(launch, _field(node, "value"), depth + 1)
+        if node.type == "parameter_declaration":  # as `dim3 block(WIDTH, HEIGHT);` is read, which could be a function
+            return self._extents(launch, _field(node, "type"), depth + 1)
         if node.type == "number_literal" and (literal := re.fullmatch(r"(\d+)[uUlL]*", text_of(node))):
             return (int(literal[1]),)
         if node.type == "binary_expression":
@@ -91,8 +101,12 @@ class Program:
             parts = [self._extents(launch, _field(node, side), depth + 1) for side in ("left", "right")]
             if operation is not None and all(len(part) == 1 for part in parts) and parts[1] != (0,):
                 return (operation(parts[0][0], parts[1][0]),)
-        if node.type in ("identifier", "qualified_identifier"):
-            return self._extents(launch, self._definition(launch, text_of(node).rpartition("::")[2]), depth + 1)
+        if node.type in ("identifier", "qualified_identifier", "type_identifier"):
+            name = text_of(node).rpartition("::")[2]
+            found = {self._extents(scope, value, depth + 1) for scope, value in self._definitions(launch, name)}
+            if len(found) > 1:
+                raise NotApplicable(f"{launch}: the block size ({name}) is not the same for all callers")
+            return found.pop()
         raise NotApplicable(f"{launch}: the block size ({text_of(node)}) is not a constant")
 
     def _each(self, launch: Launch, arguments: Node, depth: int) -> tuple[int, ...]:
@@ -101,13 +115,20 @@ class Program:
             raise NotApplicable(f"{launch}: the block size ({text_of(arguments)}) is not a constant")
         return tuple(part[0] for part in parts)
 
-    def _definition(self, launch: Launch, name: str) -> Node:
-        """The value of the one variable or macro of that name that the launch can mean and nobody changes."""
+    def _definitions(self, launch: Launch, name: str) -> list[tuple[Launch, Node]]:
+        """The value of the one variable or macro of that name that the launch can mean and nobody changes.
+
+        Of a parameter those that all callers pass. Each comes with the launch as seen from where it is written.
+        """
         if launch.function is not None:
             inside = [value for value, _ in definitions(launch.function, name)]
-            if len(inside) == 1 and not is_changed(launch.function, name):
-                return inside[0]
-            if inside or _is_parameter(launch.function, name):
+            changed = is_changed(launch.function, name)
+            if len(inside) == 1 and not changed:
+                return [(launch, inside[0])]
+            passed = _is_parameter(launch.function, name)
+            if passed and not inside and not changed:
+                return self._passed(launch, launch.function, name)
+            if inside or passed:
                 raise NotApplicable(f"{launch}: the block size ({name}) is not a constant")
         outside = [
             value
@@ -117,7 +138,41 @@ class Program:
         ]
         if len(outside) != 1:
             raise NotApplicable(f"{launch}: the block size ({name}) is not one constant of the sources")
-        return outside[0]
+        return [(dataclasses.replace(launch, function=None), outside[0])]
+
+    def _passed(self, launch: Launch, function: Node, name: str) -> list[tuple[Launch, Node]]:
+        """What is passed for a parameter wherever the sources name the function, which its own file alone declares."""
+        declarator = function.child_by_field_name("declarator")
+        while declarator is not None and declarator.type != "function_declarator":
+            declarator = declarator.child_by_field_name("declarator")
+        called = text_of(_field(declarator, "declarator")) if declarator is not None else ""
+        declined = NotApplicable(f"{launch}: the block size ({name}) is a parameter whose callers are not all known")
+        if declarator is None or not re.fullmatch(r"\w+", called):
+            raise declined
+        parameters = [one for one in _field(declarator, "parameters").named_children if one.type != "comment"]
+        at = next((n for n, one in enumerate(parameters) if name in map(text_of, _names(one))), None)
+        if at is None or any(one.type != "parameter_declaration" for one in parameters):
+            raise declined
+        found: list[tuple[Launch, Node]] = []
+        homes: set[str] = set()  # files that declare the function: a second one makes it known to host code, too
+        for path, root in self._roots.items():
+            for node in walk(root):
+                if node.type == "preproc_arg" and re.search(rf"\b{called}\b", text_of(node)):
+                    raise declined
+                if node.type not in ("identifier", "field_identifier") or text_of(node) != called:
+                    continue
+                if _declares(node):
+                    homes.add(path)
+                    continue
+                call = _whole(node).parent
+                arguments = call.child_by_field_name("arguments") if call is not None and _is_called(node) else None
+                if arguments is None or len(arguments.named_children) != len(parameters):
+                    raise declined
+                scope = dataclasses.replace(launch, function=_function_around(node))
+                found.append((scope, arguments.named_children[at]))
+        if not found or len(homes) != 1 or function.parent is None or function.parent.type != "translation_unit":
+            raise declined
+        return found
 
 
 def definitions(root: Node, name: str) -> Iterator[tuple[Node, bool]]:
@@ -126,8 +181,35 @@ def definitions(root: Node, name: str) -> Iterator[tuple[Node, bool]]:
         if node.type == "init_declarator" and text_of(_field(node, "declarator")) == name:
             qualifiers = [child for child in (node.parent or node).children if child.type == "type_qualifier"]
             yield _field(node, "value"), any(text_of(word) in ("const", "constexpr") for word in qualifiers)
+        elif node.type == "function_declarator" and text_of(_field(node, "declarator")) == name:
+            if _is_dim3_of_names(node):
+                yield _field(node, "parameters"), False
+        elif node.type == "field_declaration" and node.child_by_field_name("default_value") is not None:
+            if text_of(_field(node, "declarator")) == name:
+                qualifiers = [child for child in node.children if child.type == "type_qualifier"]
+                constant = any(text_of(word) in ("const", "constexpr") for word in qualifiers)
+                yield _field(node, "default_value"), constant
+        elif node.type == "enumerator" and text_of(_field(node, "name")) == name:
+            if node.child_by_field_name("value") is not None:
+                yield _field(node, "value"), True
         elif node.type == "preproc_def" and text_of(_field(node, "name")) == name:
             yield _macro_value(node), True
+
+
+def _is_dim3_of_names(declarator: Node) -> bool:
+    """`dim3 block(WIDTH, HEIGHT);` inside a function, which the parser takes for a function's declaration."""
+    declaration = declarator.parent
+    if declaration is None or declaration.type != "declaration" or _function_around(declaration) is None:
+        return False
+    parameters = _field(declarator, "parameters").named_children
+    plain = all(one.type == "parameter_declaration" and len(one.children) == 1 for one in parameters)
+    return _DIM3.fullmatch(text_of(_field(declaration, "type"))) is not None and bool(parameters) and plain
+
+
+def _names(parameter: Node) -> Iterator[Node]:
+    """Of a parameter, without what its type or default value names."""
+    declarator = parameter.child_by_field_name("declarator")
+    yield from _declared(declarator) if declarator is not None else ()
 
 
 def _macro_value(definition: Node) -> Node:
