@@ -107,6 +107,18 @@ __global__ void in_turns(const float* in, float* out, int w, int h) {
       out[x * h + row] = in[row * w + x] + (j > 8);  //@ turns
   }
 }
+__global__ void picked(const double* in, double* out, int w, int h) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= h || y >= w) return;
+  out[y * h + x] = 2 * in[x * w + y];  //@ picked
+}
+__global__ void picks(const int* in, int* out, int w, int h) {
+  const int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;
+  for (int j = 0; j < 32; j += 8) {
+    const int row = y + j;
+    if (x < h && row < w) out[row * h + x] = in[x * w + row] - threadIdx.x;  //@ picks
+  }
+}
 template <typename T> double weigh(const T* device, int n) {
   static T host[8192];
   hipMemcpy(host, device, n * sizeof(T), hipMemcpyDeviceToHost);
@@ -131,6 +143,8 @@ int main() {
   turned<int><<<dim3(5, 7), dim3(16, 16)>>>(ko, ki, 70, 100); printf("%f\\n", weigh(ko, 7000));
   guarded<<<dim3(9, 25, 1), dim3(8, 4, 2)>>>(di, dd, 70, 100); printf("%f\\n", weigh(dd, 7000));
   in_turns<<<dim3(3, 4), dim3(32, 8)>>>(fi, fo, 70, 100); printf("%f\\n", weigh(fo, 7000));
+  picked<<<dim3(13, 18), dim3(8, 4)>>>(di, dd, 70, 100); printf("%f\\n", weigh(dd, 7000));
+  picks<<<dim3(4, 3), dim3(32, 8)>>>(ki, ko, 70, 100); printf("%f\\n", weigh(ko, 7000));
   scale<<<dim3(4, 9), dim3(32, 8)>>>(fi, fo, 100, 70, 2.f); printf("%f\\n", weigh(fo, 7000));
 }
 """
@@ -150,13 +164,15 @@ def test_other_layouts_and_numberings_leave_the_same_memory(tmp_path: Path) -> N
             (TILE, GLOBAL, "turned"),
             (TILE, GLOBAL, "guarded"),
             (TILE, GLOBAL, "turns"),
+            (TILE, GLOBAL, "picked"),
+            (TILE, GLOBAL, "picks"),
         ]
     ):
-        block = {"guarded": (64, 4, 1), "turns": (32, 8, 1), "chunk": (8, 4, 1), "line": (8, 4, 1)}.get(
-            mark, (16, 16, 1)
-        )
+        blocks = {"guarded": (64, 4, 1), "chunk": (8, 4, 1), "line": (8, 4, 1)}
+        block = (32, 8, 1) if mark in ("turns", "picked", "picks") else blocks.get(mark, (16, 16, 1))
         bench = Bench(tmp_path / str(number), files, block)
-        files = bench.rewritten(rule, AccessKind.STORE if rule == TILE else AccessKind.LOAD, space, mark)
+        stores = rule == TILE and not mark.startswith("pick")
+        files = bench.rewritten(rule, AccessKind.STORE if stores else AccessKind.LOAD, space, mark)
 
     text = files["app.hip"]
     assert "tile[S][S + " in text

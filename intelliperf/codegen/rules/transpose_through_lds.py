@@ -1,4 +1,4 @@
-"""A strided store at the end of a kernel goes through LDS and is done by other threads.
+"""A kernel's strided loads or its strided store become contiguous: its values go through LDS to other threads.
 
 Every thread leaves its value in LDS; after a barrier each takes over the store of the thread
 that it is in a numbering with y running fastest, and works out that thread's index and guards
@@ -7,6 +7,9 @@ memory. Proof obligations: the store is the last thing that the kernel does, and
 guards are computed from coordinates, parameters and constants alone. It may be the last thing
 in each turn of a loop that ends the kernel, if all threads of the block go through the loop
 together; then the loop's counter is one more constant, and a second barrier ends each turn.
+
+Where the loads are the strided ones, it is the other way round: the threads do everything but the store as the thread
+that they are in the numbering with y running fastest, and the store is done by the threads that did it before.
 """
 
 from __future__ import annotations
@@ -24,7 +27,14 @@ from intelliperf.codegen.rules.interchange_index import geometries, interchanged
 from intelliperf.codegen.rules.lanes import written
 from intelliperf.codegen.rules.lds_arrays import ELEMENT_BYTES, root_variable
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
-from intelliperf.codegen.rules.relabel import Traffic, kernel_of, renumbering, spelling
+from intelliperf.codegen.rules.relabel import (
+    Traffic,
+    check_relabelling,
+    coordinate_reads,
+    global_access,
+    renumbering,
+    spelling,
+)
 from intelliperf.codegen.rules.uniformity import Uniformity, exits
 from intelliperf.codegen.syntax.narrowing import is_moved, written_type
 from intelliperf.codegen.syntax.source import Source
@@ -33,6 +43,7 @@ from intelliperf.records import AccessKind, SourceEvidence
 
 MAX_THREADS = 1024  # of a block, by both vendors
 WORTH_IT = 0.5  # at most this share of the store's sectors may remain
+ALL_WORTH_IT = 0.75  # of the sectors of all accesses
 _PURE = frozenset(
     (
         "IntegerLiteral", "CharacterLiteral", "CXXBoolLiteralExpr", "DeclRefExpr", "Coordinate", "ImplicitCastExpr",
@@ -58,41 +69,45 @@ class TransposeThroughLds:
     name = "transpose_through_lds"
 
     def rewrite(self, problem: Problem) -> Rewrite:
+        done: set[str] = set()
         return problem.rewrite_lines(
-            "Store through LDS so that neighbours write neighbouring memory",
-            lambda evidence: [self._line(problem, evidence)],
-            AccessKind.STORE,
+            "Move values through LDS so that neighbours read and write neighbouring memory",
+            lambda evidence: [self._line(problem, evidence, done)],
         )
 
-    def _line(self, problem: Problem, evidence: SourceEvidence) -> str:
-        place = problem.place(evidence)
-        kernel = kernel_of(place)
-        path = _path(place, kernel)
+    def _line(self, problem: Problem, evidence: SourceEvidence, done: set[str]) -> str:
+        place, kernel = global_access(problem, evidence)
+        loads = evidence.access is AccessKind.LOAD
+        told = "the loads" if loads else "the store"
+        if kernel.name in done and loads:
+            return f"{told} of {kernel.name}"
+        path = _path(place, kernel, loads)
         if path.leave is not None:
             check_no_barrier_after(problem, place, body(kernel), path.leave)
         needed = _needed(place, kernel, path)
-        before, after = _sectors(problem, place, kernel)
-        if after > WORTH_IT * before:
+        before, after = _load_sectors(problem, place, kernel) if loads else _sectors(problem, place, kernel)
+        if after > (ALL_WORTH_IT if loads else WORTH_IT) * before:
             raise NotApplicable(
-                f"{place}: by other threads of the block the store would touch {after} memory sectors "
+                f"{place}: by other threads of the block {told} would touch {after} memory sectors "
                 f"instead of {before}, which is not worth a barrier"
             )
-        _apply(problem, place, kernel, path, needed)
-        return f"the store of {kernel.name} at {place}, {before} → {after} sectors per wave"
+        _apply(problem, place, kernel, path, needed, loads)
+        done.add(kernel.name)
+        return f"{told} of {kernel.name}, {before} → {after} sectors per wave"
 
 
-def _path(place: Place, kernel: Node) -> Path:
-    """Raises `NotApplicable` unless the blamed store is the last statement, under plain guards only."""
+def _path(place: Place, kernel: Node, loads: bool) -> Path:
+    """Raises `NotApplicable` unless the blamed store (any, for `loads`) comes last, under plain guards only."""
+    block = body(kernel)
     found = [
         node
         for node in kernel.walk()
-        if node.kind == "BinaryOperator" and node.opcode == "=" and node.line == place.evidence.line
+        if node.kind == "BinaryOperator" and node.opcode == "=" and (loads or node.line == place.evidence.line)
         and node.children[0].bare().kind == "ArraySubscriptExpr"
     ]  # fmt: skip
-    if len(found) != 1:
+    if (loads and not found) or (not loads and len(found) != 1):
         raise NotApplicable(f"{place} has {len(found)} plain stores to an array")
-    path = Path(found[0])
-    block = body(kernel)
+    path = Path(found[-1])
     returns = [jump for jump in exits(block) if jump.kind == "ReturnStmt"]
     path.leave = _leave(place, block, returns)
     guard: Node | None = None
@@ -225,7 +240,39 @@ def _sectors(problem: Problem, place: Place, kernel: Node) -> tuple[int, int]:
     return before, after
 
 
-def _apply(problem: Problem, place: Place, kernel: Node, path: Path, needed: set[str]) -> None:
+def _load_sectors(problem: Problem, place: Place, kernel: Node) -> tuple[int, int]:
+    """Of all that the kernel accesses, as the store stays with its threads."""
+    everything = Traffic(problem, kernel, outside_constant(problem))
+    stores = Traffic(problem, kernel, outside_constant(problem), stores=True)
+    before = after = 0
+    for geometry in geometries(problem, place):
+        trade = partial(interchanged, block=geometry.block)
+        plain, written_plain = (each.sectors(geometry, lambda thread: thread) for each in (everything, stores))
+        traded, written_traded = (each.sectors(geometry, trade) for each in (everything, stores))
+        line = place.evidence.line
+        if line not in plain:
+            raise NotApplicable(f"{place}: which elements the threads of a wave load is not told by the source alone")
+        before += sum(plain.values())
+        after += sum(traded.values()) - sum(written_traded.values()) + sum(written_plain.values())
+    return before, after
+
+
+def _renumber(problem: Problem, place: Place, kernel: Node, path: Path, names: Mapping[str, str]) -> None:
+    """All that the kernel does but the store is done by the thread with y running fastest; `names` are its x and y."""
+    check_relabelling(problem, place, kernel)
+    reads = coordinate_reads(place, "threadIdx")
+    if path.leave is not None and any(node.kind == "Coordinate" for node in path.leave.children[0].walk()):
+        raise NotApplicable(f"{place}: the early return on line {path.leave.line} asks for coordinates itself")
+    source = problem.source(place.path)
+    target = path.store.children[0].bare()
+    for node in reads:
+        spelling(source, place, node)
+        inside = target.start_offset <= node.start_offset < target.end_offset
+        if node.name[-1] in "xy" and not inside:
+            source.replace(node.start_offset, node.end_offset, names[node.name[-1]])
+
+
+def _apply(problem: Problem, place: Place, kernel: Node, path: Path, needed: set[str], loads: bool) -> None:
     source = problem.source(place.path)
     whole = body(kernel)
     target = path.store.children[0].bare()
@@ -240,26 +287,37 @@ def _apply(problem: Problem, place: Place, kernel: Node, path: Path, needed: set
         raise NotApplicable(f"{place}: {rows * size} bytes of LDS are more than the device has")
     if target.in_macro or whole.in_macro or path.store.in_macro:
         raise NotApplicable(f"{place}: the store is written by a macro")
-    names = {
-        key: unused_name(problem, key) for key in ("store_tile", "store_slot", "thread_x", "thread_y", "thread_number")
-    }
-    tile, slot = names["store_tile"], names["store_slot"]
+    keys = ("store_tile", "store_slot", "thread_x", "thread_y", "thread_number")
+    tile, slot, x, y, number = (unused_name(problem, key) for key in keys)
+    anew = renumbering(number, x, y)
+    first, second = (x, y), ("threadIdx.x", "threadIdx.y")
+    if loads:
+        _renumber(problem, place, kernel, path, {"x": x, "y": y})
+        opening = [
+            "// The threads of the block renumbered with y running fastest; what they work out goes through LDS and is",
+            "// stored by the threads in their own order.",
+            *anew,
+        ]
+    else:
+        first, second = second, first
+        opening = [
+            "// The result goes through LDS and is stored by the thread for which it is next to its neighbours'.",
+        ]
     indent = source.indentation(whole.children[0].start_offset)
-    linear = "(threadIdx.z * blockDim.y + {y}) * blockDim.x + {x}"
-    source.insert(
-        whole.start_offset + 1,
-        f"\n{indent}// The result goes through LDS and is stored by the thread for which it is next to its neighbours'."
-        f"\n{indent}__shared__ {element} {tile}[{MAX_THREADS} + {MAX_THREADS} / 32];  // skewed: no bank conflicts"
-        f"\n{indent}const unsigned int {slot} = {linear.format(y='threadIdx.y', x='threadIdx.x')};",
-    )
+    linear = "(threadIdx.z * blockDim.y + {1}) * blockDim.x + {0}"
+    opening += [
+        f"__shared__ {element} {tile}[{MAX_THREADS} + {MAX_THREADS} / 32];  // skewed: no bank conflicts",
+        f"const unsigned int {slot} = {linear.format(*first)};",
+    ]
+    source.insert(whole.start_offset + 1, "".join(f"\n{indent}{line}" for line in opening))
     source.replace(target.start_offset, target.end_offset, f"{tile}[{slot} + {slot} / 32]")
-    number, x, y = names["thread_number"], names["thread_x"], names["thread_y"]
+    stored = _second_half(source, place, path, needed, (*second, f"{tile}[{slot} + {slot} / 32]"))
     lines = [
         "__syncthreads();",
-        "{  // renumbered with y running fastest",
-        *(f"  {line}" for line in renumbering(number, x, y)),
-        f"  const unsigned int {slot} = {linear.format(y=y, x=x)};",
-        *(f"  {line}" for line in _second_half(source, place, path, needed, (x, y, f"{tile}[{slot} + {slot} / 32]"))),
+        "{" if loads else "{  // renumbered with y running fastest",
+        *(f"  {line}" for line in ([] if loads else anew)),
+        f"  const unsigned int {slot} = {linear.format(*second)};",
+        *(f"  {line}" for line in stored),
         "}",
     ]
     added = f"\n{indent}".join(lines)
@@ -320,6 +378,6 @@ def _renamed(source: Source, place: Place, node: Node, text: str, names: Mapping
     reads = [part for part in node.walk() if part.kind == "Coordinate" and part.name in names]
     for word, name in {spelling(source, place, read): read.name for read in reads}.items():
         text = re.sub(rf"\b{re.escape(word)}\b", names[name], text)
-    if any(name in text for name in names):
+    if any(name in text for name, new in names.items() if name != new):
         raise NotApplicable(f"line {node.line}: a coordinate is not written plainly")
     return " ".join(text.split())
