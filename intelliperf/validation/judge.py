@@ -37,7 +37,7 @@ from intelliperf.validation.replaygate import Launches, Recorder, ReplayGate
 from intelliperf.validation.strength import shown
 from intelliperf.validation.timegate import TimeGate
 from intelliperf.validation.trial import GATES, BuildFailure, Case, Examined, Rejection, Settings, Trial
-from intelliperf.validation.verdicts import Gate, edited, note_reached, placed, through, verdict_on
+from intelliperf.validation.verdicts import Gate, edited, note_reached, own_sizes, placed, through, verdict_on
 from intelliperf.validation.wavegate import WaveGate
 from intelliperf.validation.wholegate import WholeGate
 
@@ -197,7 +197,8 @@ class Judge:
             return Rejection(Outcome.FORBIDDEN_EDIT, trial.static.refusal)
         if trial.static.unchanged:
             return Rejection(Outcome.NOT_FASTER, _NOTHING_LATE if case.jit else _NOTHING)
-        trial.note(GATES[0], CheckStatus.PASSED, edited(trial))
+        unseen = "" if self._settings.also_run else own_sizes(trial)
+        trial.note(GATES[0], CheckStatus.PASSED, edited(trial), unseen=unseen)
         return None
 
     def _build(self, trial: Trial) -> Rejection | None:

@@ -19,6 +19,7 @@ from intelliperf.records import (
     Verdict,
 )
 from intelliperf.sentences import device_in_short, number
+from intelliperf.validation.edits.hostcode import Needs
 from intelliperf.validation.edits.names import without_mangling
 from intelliperf.validation.runs.reached import unreached
 from intelliperf.validation.strength import shown
@@ -97,6 +98,13 @@ def edited(trial: Trial) -> str:
     edits = trial.case.candidate.edits
     files = ", ".join(edit.path for edit in edits)
     return f"device code in {files}; host code as compiled is the original's{_declared(trial)}"
+
+
+def own_sizes(trial: Trial) -> str:
+    """What one command cannot show of launch sizes that the candidate's host code computes; empty where it has none."""
+    if trial.static.needs is Needs.NOTHING:
+        return ""
+    return "launch sizes for other inputs: its host code computes its own, by this command only (see --also-run)"
 
 
 def _declared(trial: Trial) -> str:
