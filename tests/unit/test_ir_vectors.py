@@ -107,10 +107,13 @@ def test_a_part_before_the_lowest_one_is_hooked_with_the_lowest_address() -> Non
 @pytest.mark.parametrize(
     ("vendor", "layout", "expected"),
     [
-        # x and z of a float4: NVIDIA's compiler loads all of it, AMD's the two
-        ("nvidia", (("float", 0, 16), ("float", 8, 8)), [16]),
+        # x and z, x and w of a float4
+        ("nvidia", (("float", 0, 16), ("float", 8, 8)), [4, 4]),
+        ("nvidia", (("float", 0, 16), ("float", 12, 4)), [4, 4]),
         ("amd", (("float", 0, 16), ("float", 8, 8)), [4, 4]),
-        # x, y and z of a float4
+        # x and z of a short4, x, z and w and then x, y and z of a float4: NVIDIA's compiler loads all of it
+        ("nvidia", (("i16", 0, 8), ("i16", 4, 4)), [8]),
+        ("nvidia", (("float", 0, 16), ("float", 8, 8), ("float", 12, 4)), [16]),
         ("nvidia", (("float", 0, 16), ("float", 4, 4), ("float", 8, 8)), [16]),
         ("amd", (("float", 0, 16), ("float", 4, 4), ("float", 8, 8)), [12]),
     ],

@@ -5,7 +5,8 @@ with one instruction of 16 bytes, and so it does with neighbours that the progra
 are accesses that start from one pointer, lie side by side within one unit of at most 16 bytes, and have nothing
 between them that the order could matter to. Units are what the instruction sets have: 2, 4, 8 and 16 bytes, and
 on AMD 12. They are aligned to their size, except in AMD's global memory, where no alignment is needed. Of a vector
-that the program copies whole (one place in the source) NVIDIA's compiler also loads the members that nobody uses.
+that the program copies whole (one place in the source) NVIDIA's compiler also loads the members that nobody uses, if
+most of it is used or its members are smaller than a register.
 
 Held against SASS by nvcc 13.0 and gfx942 code by clang 22, see benchmarks/RESULTS.md.
 """
@@ -23,6 +24,7 @@ from intelliperf.emulator.ir.module import Function, Instruction
 from intelliperf.emulator.ir.text import CALLEE, DEBUG_LOCATION
 
 _WIDTHS = (16, 8, 4, 2)
+_WORD = 4
 COPY_WIDTH_SHIFT = 8  # where a range's site has its width among the flags
 _SMALL_COPY = 128  # bytes; longer copies become loops
 _ALIGNMENT = re.compile(r", align (\d+)(?=,|$)")
@@ -201,7 +203,9 @@ class VectorFinder:
                     break
                 taken.append(part)
             span = taken[-1].end - first.offset
-            if span == width or (span > width // 2 and fills and within):
+            used = sum(part.access.bytes for part in taken)
+            most = 2 * used > width or all(part.access.bytes < _WORD for part in taken)
+            if used == span == width or (span > width // 2 and fills and within and most):
                 return taken, width
             if span == 12 and not self._fills:
                 return taken, span
