@@ -76,6 +76,20 @@ def instruction_quantities(trace: Trace, groups: Sequence[Group]) -> dict[Metric
     return {metric: Quantity(value, Provenance.MODELLED) for metric, value in found.items()}
 
 
+def chained_loads(trace: Trace, groups: Sequence[Group]) -> dict[Metric, Quantity]:
+    """Nothing where there are no loads."""
+    weights = launch_weights(groups)
+    chained = loads = 0.0
+    for launch in (launch for group in groups for launch in group.traced):
+        module = trace.module_of(launch)
+        for record in records_of(trace, launch):
+            site = module.sites[int(record["site"])]
+            requests = float(record["requests"]) * weights[launch.index] * (site.kind == "load")
+            loads += requests
+            chained += requests * site.chained
+    return {Metric.CHAINED_LOAD_RATIO: Quantity(chained / loads, Provenance.MODELLED)} if loads > 0 else {}
+
+
 def block_records_of(trace: Trace, launch: KernelLaunch) -> Records:
     found: Records = trace.blocks[trace.blocks["launch"] == launch.index]
     return found
@@ -189,6 +203,7 @@ def kernel_profile(trace: Trace, groups: Sequence[Group], device_time_ns: float)
         if not stands_in(facts):
             quantities.update(occupancy_quantities(groups, module))
         quantities.update(instruction_quantities(trace, groups))
+        quantities.update(chained_loads(trace, groups))
         quantities[Metric.ATOMIC_FLOAT_SITES] = float_atomics(trace, groups)
     return KernelProfile(
         kernel=kernel_of(launches[0].kernel, facts),

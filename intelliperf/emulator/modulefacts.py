@@ -16,7 +16,7 @@ from intelliperf.errors import ProtocolError
 ABI_VERSION = 5
 _COMBINED = 16  # kSiteCombined of the runtime
 _SPINS = 64  # flag of ir.memory
-_CONSTANT = 512  # likewise, of a load
+_CONSTANT, _CHAINED = 512, 2048  # likewise, of a load
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,11 @@ class SiteFacts:
     def constant(self) -> bool:
         """A load by the constant cache, or by AMD's scalar cache."""
         return self.kind == "load" and bool(self.flags & _CONSTANT)
+
+    @property
+    def chained(self) -> bool:
+        """A load that waits for one in an earlier turn of its loop."""
+        return self.kind == "load" and bool(self.flags & _CHAINED)
 
     @property
     def one_lane(self) -> bool:

@@ -114,9 +114,10 @@ def _rounds(profile: KernelProfile, device: Device) -> Symptom | None:
     least_issue = min(1.0, LEAST_INSTRUCTIONS.value * waves / instructions) if instructions > 0 else 1.0
     # A round that is not full ends no sooner: it takes as long as its longest block, however few run beside it.
     evenly = units if profile.time_provenance is Provenance.MODELLED else rounds
+    evenly, steps_evenly = max(evenly, _chained(profile)), evenly
     stepping = stepping_ns(profile, device)
     waiting = waiting_ns(profile) - stepping
-    after = {Metric.LATENCY_TIME_NS: waiting * max(evenly, indivisible) + stepping * max(evenly, least_issue)}
+    after = {Metric.LATENCY_TIME_NS: waiting * max(evenly, indivisible) + stepping * max(steps_evenly, least_issue)}
     if profile.time_provenance is Provenance.MODELLED:
         for part in _OF_A_UNIT:
             least = least_issue if part is Metric.ISSUE_TIME_NS else indivisible
@@ -129,6 +130,13 @@ def _rounds(profile: KernelProfile, device: Device) -> Symptom | None:
         left_ns=left_ns,
         sentence=_filling(profile, device, units, rounds),
     )
+
+
+def _chained(profile: KernelProfile) -> float:
+    """The part of the waiting that no other thread can take over: for loads that each wait for the one before."""
+    chained = optional(profile, Metric.CHAINED_LOAD_RATIO)
+    others = (1 - chained) / LEAST_REQUESTS.value  # overlap
+    return chained / (chained + others) if chained > 0 else 0.0
 
 
 def _starts(profile: KernelProfile, device: Device) -> Symptom | None:

@@ -91,6 +91,7 @@ class Metric(str, Enum):
     LANE_FILL_RATIO = "lane_fill_ratio"  # threads of a block with work of their own to the lanes of its waves
     UNIT_FILL_RATIO = "unit_fill_ratio"  # blocks per compute unit, mean to busiest
     ROUND_FILL_RATIO = "round_fill_ratio"  # blocks to those that the rounds they take could hold
+    CHAINED_LOAD_RATIO = "chained_load_ratio"  # of the loads, those that wait for one in an earlier turn of their loop
     # Loads and stores of memory private to a thread: spilled registers and arrays that registers cannot hold.
     LOCAL_REQUESTS = "local_requests"
     LOCAL_TIME_NS = "local_time_ns"  # what the device time would be less without them

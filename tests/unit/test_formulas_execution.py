@@ -116,6 +116,16 @@ def test_a_small_problem_with_one_element_per_thread_is_no_fault_of_its_launch()
     assert FORMULAS["launchConfig"].diagnose(profile(small, 1.0, Geometry((30, 1, 1), (256, 1, 1))), DEVICE) is None
 
 
+def test_loads_that_each_wait_for_the_one_before_are_not_shared_out() -> None:
+    chase = {**FEW_BLOCKS, Metric.L1_TIME_NS: 0.0, Metric.ISSUE_TIME_NS: 0.0, Metric.INSTRUCTIONS: 120 * 100.0}
+    seen = [
+        profile({**chase, Metric.CHAINED_LOAD_RATIO: ratio}, 1.0, Geometry((30, 1, 1), (256, 1, 1)))
+        for ratio in (0.0, 1.0)
+    ]
+    assert FORMULAS["launchConfig"].diagnose(seen[0], DEVICE) is not None
+    assert FORMULAS["launchConfig"].diagnose(seen[1], DEVICE) is None
+
+
 TINY = {Metric.DEVICE_TIME_NS: 94000.0, Metric.DISPATCH_TIME_NS: 90000.0}
 
 

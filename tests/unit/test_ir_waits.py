@@ -35,7 +35,34 @@ STRAIGHT = """define void @f(ptr %table, ptr %own) {
 """
 
 
-def waiting(text: str, own: str = "") -> set[str | None]:
+AGAIN = """define void @f(ptr %next, ptr %first, i64 %n) {
+entry:
+  br label %outer
+
+outer:
+  %k = phi i64 [ 0, %entry ], [ %more, %over ]
+  %from = phi i64 [ 0, %entry ], [ CARRIED, %over ]
+  br label %turn
+
+turn:
+  %at = phi i64 [ %from, %outer ], [ %through, %turn ]
+  %q = getelementptr i64, ptr %next, i64 %at
+  %through = load i64, ptr %q
+  %end = icmp eq i64 %through, 0
+  br i1 %end, label %over, label %turn
+
+over:
+  %more = add i64 %k, 1
+  %all = icmp eq i64 %more, %n
+  br i1 %all, label %done, label %outer
+
+done:
+  ret void
+}
+"""
+
+
+def waiting(text: str, own: str = "", chained: bool = False) -> set[str | None]:
     """Results of the loads that wait."""
     (function,) = parse_module(text).functions
     following = successors(function.blocks)
@@ -45,7 +72,7 @@ def waiting(text: str, own: str = "") -> set[str | None]:
         instruction.result
         for at, block in enumerate(function.blocks)
         for instruction in block.instructions
-        if instruction.opcode == "load" and waits.waits(instruction, at)
+        if instruction.opcode == "load" and (waits.chained if chained else waits.waits)(instruction, at)
     }
 
 
@@ -71,3 +98,12 @@ def test_outside_of_loops_a_load_waits_for_the_one_that_its_address_comes_from()
 
 def test_what_comes_from_a_lane_s_own_memory_need_not_be_waited_for() -> None:
     assert waiting(STRAIGHT, own="ptr %own") == set()
+
+
+def test_a_chain_that_every_turn_of_an_outer_loop_begins_anew_is_none() -> None:
+    assert waiting(AGAIN.replace("CARRIED", "%through"), chained=True) == {"%through"}
+    assert waiting(AGAIN.replace("CARRIED", "%more"), chained=True) == set()
+
+
+def test_a_loaded_value_that_only_ends_the_loop_makes_no_chain() -> None:
+    assert not waiting(LOOP.format(carried="%at", index="%k", compared="%value", step="1"), chained=True)

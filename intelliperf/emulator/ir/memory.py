@@ -13,9 +13,11 @@ from intelliperf.errors import ToolchainError
 VOLATILE, FLOAT, COMPARE_EXCHANGE, UNIFORM = 1, 2, 4, 8
 COMBINED, COUNTED, SPINS = 16, 32, 64  # how the real target does an atomic, see abi.h
 UNIFORM_VALUE = 128  # of an atomic: all lanes of a wave have the same operand
-WAITS, FOLLOWS, CONSTANT = 128, 256, 512  # of a load, see abi.h
+WAITS, FOLLOWS, CONSTANT, INDEXED = 128, 256, 512, 1024  # of a load, see abi.h
+CHAINED = 2048  # of a load, told in the metadata only: the address comes from a load in an earlier turn of its loop
 # What an access orders and takes for granted; in the site's second word, see abi.h.
 ATOMIC, BLOCK_SCOPE, WAVE_SCOPE, ACQUIRE, RELEASE, READ_ONLY, UPDATE, LOOP = (1 << bit for bit in range(16, 24))
+DRAWS = 1 << 25
 ALIGNMENT_SHIFT, _MOST_ALIGNED = 29, 7
 ALIGNMENT_MASK = _MOST_ALIGNED << ALIGNMENT_SHIFT
 MEMORY_OPCODES = frozenset({"load", "store", "atomicrmw", "cmpxchg"})

@@ -47,6 +47,14 @@ class WaitingLoads:
             return True
         return not self._advances(loop) and load is self._first_load(loop)
 
+    def chained(self, load: Instruction, block: int) -> bool:
+        """Whether its address comes from what an earlier turn of the outermost loop around it has loaded.
+
+        A chain that begins anew in each turn of another loop can be shared out by those turns.
+        """
+        loop = self._nests[block][0] if self._nests[block] else _NOWHERE
+        return loop != _NOWHERE and self._from_memory(self._operands(load), loop, turn_before=True)
+
     def depends(self, load: Instruction, block: int) -> bool:
         """Whether its address comes from another load, in a loop from one of the same turn."""
         loop = self._nests[block][-1] if self._nests[block] else _NOWHERE
