@@ -12,13 +12,19 @@ from intelliperf.processes.process import output_of
 SOURCE = Path(__file__).parent / "programs" / "modelled.hip"
 
 
-@pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    built = tmp_path_factory.mktemp("modelled") / "modelled"
+TAKERS = ("blocks", "waves", "threads")
+
+
+def _build(built: Path, **environment: str) -> Path:
     argv = [sys.executable, "-m", "intelliperf.emulator.driver", "hipcc", "-O2", str(SOURCE), "-o", str(built)]
-    done, _, errors = output_of(argv, 300)
+    done, _, errors = output_of(argv, 300, environment)
     assert done.ok, errors
     return built
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return _build(tmp_path_factory.mktemp("modelled") / "modelled")
 
 
 def _read(program: Path, records: Path, **environment: str) -> dict[str, float]:
@@ -46,6 +52,8 @@ def times(program: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
         ("chase_alone", "chase", 1.2),
         ("product", "product_tiled", 1.1),
         ("sum_among_short_ones", "sum_alone", 0.95),
+        *((f"{taker}_own", f"{taker}_drawn", 0.5) for taker in TAKERS),
+        *((f"{taker}_drawn", f"{taker}_own", 0.7) for taker in TAKERS),
     ],
 )
 def test_the_slower_kernel_is_modelled_as_slower(
@@ -69,3 +77,13 @@ def test_the_clock_s_scale_reaches_every_time_that_the_program_reads(
     scaled = _read(program, tmp_path, INTELLIPERF_CLOCK_SCALE="3")
     for name, value in times.items():
         assert scaled[name] == pytest.approx(3 * value, rel=1e-3)
+
+
+def test_work_that_a_gpu_s_own_code_draws_is_shared_out_and_alike_in_every_run(tmp_path: Path) -> None:
+    built = _build(tmp_path / "modelled", INTELLIPERF_EXECUTOR="machine", INTELLIPERF_TARGET="mi300x")
+    runs = []
+    for number in range(2):
+        (tmp_path / str(number)).mkdir()
+        runs.append(_read(built, tmp_path / str(number)))
+    assert runs[0] == runs[1]
+    assert all(0.7 < runs[0][f"{taker}_drawn"] / runs[0][f"{taker}_own"] < 2 for taker in TAKERS)

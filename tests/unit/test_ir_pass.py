@@ -15,6 +15,7 @@ from intelliperf.emulator.ir.memory import (
     ALIGNMENT_SHIFT,
     ATOMIC,
     BLOCK_SCOPE,
+    DRAWS,
     FOLLOWS,
     RELEASE,
     UNIFORM,
@@ -164,6 +165,37 @@ def test_a_store_of_what_its_own_place_held_is_an_update_unless_that_is_compared
 def test_an_atomic_whose_value_is_used_is_no_reduction() -> None:
     body = "  %v = atomicrmw add ptr %p, i32 1 monotonic\n  %v2 = add i32 %v, 1\n  store i32 %v2, ptr %p\n  ret void"
     assert [s["kind"] for s in sites(function(body))] == ["atomic", "store"]
+
+
+DRAWN = """  br label %turn
+turn:
+  %k = phi i32 [ 0, %entry ], [ %more, %turn ]
+  ATOMIC
+  %more = add i32 %k, 1
+  %end = icmp sge i32 COMPARED, 9
+  br i1 %end, label %over, label %turn
+over:
+  ret void"""
+ADDED = '%t = atomicrmw add ptr %p, i32 1 syncscope("agent") monotonic, align 4'
+THROUGH_LDS = ADDED + "\n  store i32 %t, ptr @box, align 4\n  %read = load i32, ptr @box, align 4"
+SWAPPED = "%s = cmpxchg ptr %p, i32 0, i32 1 monotonic monotonic, align 4\n  %t = extractvalue { i32, i1 } %s, 0"
+
+
+@pytest.mark.parametrize(
+    ("atomic", "compared", "draws"),
+    [
+        (ADDED, "%t", True),
+        (ADDED + "\n  %q = getelementptr i32, ptr %p, i32 %t\n  store i32 1, ptr %q, align 4", "%more", False),
+        (THROUGH_LDS, "%read", True),
+        (SWAPPED, "%t", False),
+    ],
+    ids=["ends the loop", "says where to write", "through LDS", "tried again"],
+)
+def test_an_atomic_whose_result_ends_its_loop_draws_work(atomic: str, compared: str, draws: bool) -> None:
+    body = DRAWN.replace("ATOMIC", atomic).replace("COMPARED", compared)
+    box = "@box = internal addrspace(0) global i32 undef, align 4\n"
+    found = [site for site in sites(box + function(body)) if site["kind"] == "atomic"]
+    assert [bool(site["order"] << 16 & DRAWS) for site in found] == [draws]
 
 
 def test_locals_and_by_value_arguments_are_not_memory_traffic() -> None:

@@ -104,6 +104,12 @@ class HotAddresses {
     slot.lanes += lanes;
     return true;
   }
+  // `visit(address, lanes, site)`
+  template <class Visit>
+  void each(Visit visit) const {
+    for (const Slot& slot : slots_)
+      if (slot.address) visit(slot.address, slot.lanes, slot.site);
+  }
   uint64_t size() const { return size_; }
   void clear() {
     size_ = 0;

@@ -65,6 +65,11 @@ class Addresses:
         """The pointer that a resolved root starts from."""
         return self._bases.get(root, root)
 
+    def is_fixed(self, pointer: str) -> bool:
+        """Whether it is a known place of a variable."""
+        root, _ = self.resolve(pointer)
+        return root.startswith("@") and self.base(root) == root
+
     def advance(self, pointer: str, steps: Mapping[str, int]) -> int:
         """How many bytes on the pointer goes where the integers in `steps` change by so much."""
         moved = 0

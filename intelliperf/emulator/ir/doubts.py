@@ -18,6 +18,7 @@ from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 
 from intelliperf.emulator.ir.addresses import Addresses
+from intelliperf.emulator.ir.draws import Draws
 from intelliperf.emulator.ir.module import Function, Instruction
 from intelliperf.emulator.ir.text import NAME
 from intelliperf.emulator.ir.uniform import UniformValues
@@ -49,6 +50,7 @@ class Doubts:
         self._function = function
         self._nests = [(*nest, at) if at in successors[at] else nest for at, nest in enumerate(nests)]
         self._successors = successors
+        self._draws = Draws(function.blocks, self._nests, successors)
         self._addresses = addresses
         self._shared = shared
         self._uniform = uniform
@@ -71,6 +73,9 @@ class Doubts:
         if nvidia and size > _WORD and self._base(pointer) in self._shared:
             found.append(WIDE)
         return found
+
+    def hands_out(self, atomic: Instruction, block: int) -> bool:
+        return self._draws.work(atomic, block, self._order)
 
     # -- which thread comes first -------------------------------------------------------------------
 

@@ -19,6 +19,8 @@ from intelliperf.emulator.ir.memory import (
     ATOMIC,
     BLOCK_SCOPE,
     CONSTANT,
+    DRAWS,
+    INDEXED,
     LOOP,
     MEMORY_OPCODES,
     READ_ONLY,
@@ -215,6 +217,8 @@ class FunctionRewriter:
             flags |= READ_ONLY
         if flags & VOLATILE and self._polls.may_wait(instruction, self._index, access.kind == "load"):
             flags |= LOOP
+        if access.kind == "atomic" and self._doubts.hands_out(instruction, self._index):
+            flags |= DRAWS
         return replace(access, flags=flags)
 
     def _read_only_path(self, pointer: str, text: str) -> bool:
@@ -266,7 +270,9 @@ class FunctionRewriter:
         if access.kind != "load":
             return access
         flags = access.flags | self._loads.flags(instruction, self._index)
-        return replace(access, flags=flags | (CONSTANT if self._by_constant_cache(access.pointer) else 0))
+        if self._by_constant_cache(access.pointer):
+            flags |= CONSTANT | (0 if self._addresses.is_fixed(access.pointer) else INDEXED)
+        return replace(access, flags=flags)
 
     def _by_constant_cache(self, pointer: str) -> bool:
         """On AMD a scalar load, which has one address for all lanes."""

@@ -104,6 +104,8 @@ enum SiteFlags : uint16_t {
   kSiteWaits = 128,     // of a load: those before it cannot be under way together with it, see ir/waits.py
   kSiteFollows = 256,   // of a load: a store or a barrier ends what was under way before it, see ir/runs.py
   kSiteConstant = 512,  // of a load: by the constant or scalar cache, one address at a time; not of a range
+  kSiteIndexed =
+      1024,  // of such a load: its address is known at run time only, so that no instruction has it as operand
 };
 enum SiteOrder : uint32_t {
   kSiteAtomic = 1,      // an atomic load or store
@@ -115,6 +117,7 @@ enum SiteOrder : uint32_t {
   kSiteUpdate = 64,        // a store of what was computed from a load of the same place
   kSiteLoop = 128,         // an atomic or volatile access within a loop
   kSiteMaybeAtomic = 256,  // a store of machine code, which does not say whether it is atomic
+  kSiteDraws = 512,        // an atomic whose result tells a loop whether there is more to do, see ir/draws.py
 };
 // In the same word: log2 of the bytes that the address is a multiple of, at most 128; of ranges no more than their width.
 constexpr uint32_t kSiteAlignmentShift = 13;

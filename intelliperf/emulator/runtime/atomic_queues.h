@@ -36,8 +36,9 @@ class AtomicQueues {
     return most;
   }
 
- private:
   static constexpr int kChunkShift = 9;
+
+ private:
   static constexpr size_t kMostChunks = 1 << 16;  // with as many none is much longer than the others
   std::unordered_map<uint64_t, Queue> chunks_;
   uint64_t sectors_ = 0, extra_ = 0;

@@ -6,7 +6,7 @@
 
 namespace simt {
 
-void BlockWorks::add(const Block& block) {
+BlockWork work_of(const Block& block) {
   BlockWork work;
   work.waves = double(block.waves.size());
   work.served = block.served;
@@ -18,6 +18,32 @@ void BlockWorks::add(const Block& block) {
     work.lds_loads = double(wave.work.lds_loads), work.global_loads = double(wave.work.global_loads);
     work.chain = double(wave.work.requests);
   }
+  return work;
+}
+
+namespace {
+
+BlockWork part_of(const BlockWork& whole, double part) {
+  BlockWork work = whole;
+  for (double BlockWork::* kind : {&BlockWork::issue, &BlockWork::lds, &BlockWork::global, &BlockWork::chain,
+                                   &BlockWork::lds_loads, &BlockWork::global_loads})
+    work.*kind *= part;
+  return work;
+}
+
+}  // namespace
+
+void BlockWorks::add(const Block& block) { add(work_of(block)); }
+
+void BlockWorks::add_drawn(std::vector<std::pair<uint64_t, BlockWork>> blocks, uint64_t alive, uint64_t resident) {
+  std::sort(blocks.begin(), blocks.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  resident = std::min<uint64_t>(resident, blocks.size());
+  for (size_t i = 0; i < blocks.size(); ++i)
+    add(alive < resident && i < resident ? part_of(blocks[i % alive].second, double(alive) / double(resident))
+                                         : blocks[i].second);
+}
+
+void BlockWorks::add(const BlockWork& work) {
   ++blocks_;
   without_requests_ += work.lds + work.global == 0;
   if (!runs_.empty()) {

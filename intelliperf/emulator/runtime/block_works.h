@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "lane.h"
@@ -28,9 +29,14 @@ struct BusiestUnit {
   double issue = 1, lds = 1, global = 1, row_cycles = 0;
 };
 
+BlockWork work_of(const Block& block);
+
 class BlockWorks {
  public:
   void add(const Block& block);
+  // Of a launch whose blocks drew from a common counter: by their place in the launch's order. The first `alive` ones ran
+  // side by side, for `resident` that would have on the device: what they drew is shared out among all of these.
+  void add_drawn(std::vector<std::pair<uint64_t, BlockWork>> blocks, uint64_t alive, uint64_t resident);
   uint64_t blocks() const { return blocks_; }
   uint64_t without_requests() const { return without_requests_; }
   bool equal() const { return equal_; }
@@ -49,6 +55,7 @@ class BlockWorks {
     BlockWork work;
     uint64_t count;
   };
+  void add(const BlockWork& work);
   BusiestUnit schedule(const Chip& chip) const;
 
   static constexpr size_t kMostRuns = 1u << 23;

@@ -87,6 +87,11 @@ bool jumps(const Instruction& i) {
   return begins(i.text, "s_branch") || begins(i.text, "s_cbranch") || begins(i.text, "s_call");
 }
 
+// What becomes of the result, machine code tells less plainly than IR: any that is used may tell how much there is to do.
+bool may_draw(const Site& site) {
+  return SiteKind(site.kind) == SiteKind::kAtomic && !(site.flags & (kSiteCompareExchange | kSiteFloat));
+}
+
 bool synchronises(const Site& site) {
   const auto kind = SiteKind(site.kind);
   return kind == SiteKind::kAtomic || kind == SiteKind::kReduction || (site.flags & kSiteVolatile);
@@ -373,7 +378,8 @@ std::vector<Site> sites_of(const CodeObject& code) {
     const uint64_t target = i.address + i.bytes + uint64_t(int64_t(i.immediate) * 4);
     if (!jumps(i) || target > i.address) continue;
     for (size_t n = 0; n < sites.size(); ++n)
-      if (addresses[n] >= target && addresses[n] < i.address && synchronises(sites[n])) sites[n].order |= kSiteLoop;
+      if (addresses[n] >= target && addresses[n] < i.address && synchronises(sites[n]))
+        sites[n].order |= kSiteLoop | (may_draw(sites[n]) ? kSiteDraws : 0);
   }
   return sites;
 }

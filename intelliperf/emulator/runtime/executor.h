@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 
+#include "horizon.h"
 #include "lane.h"
 
 namespace simt {
@@ -14,6 +15,7 @@ enum class BlockStop : uint8_t {
   kHeld,       // the same, until no other block gets on
   kStuck,      // every lane only repeats itself: it waits for another block
   kDeadlock,   // no lane can continue, whatever other blocks do
+  kAhead,      // all that can continue have got ahead of the horizon
   kAborted,    // trap, fault or lack of memory: see abort_status
 };
 
@@ -34,6 +36,7 @@ class Executor {
   bool lockstep = false;  // every block needs it
   uint64_t barriers = 0, divergent_barriers = 0;
   uint64_t work = 0;  // grows while any lane gets on
+  Horizon horizon;
 };
 
 }  // namespace simt

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 #include <ctime>
+#include <functional>
+#include <limits>
 
 #include "execution.h"
 #include "fault_log.h"
@@ -19,10 +21,11 @@ namespace {
 constexpr uint64_t kFruitlessTurns = 200;  // per set-aside block in lock-step, each of many requests
 constexpr size_t kMostMixed = 64;          // blocks alive at once, where they are preempted by chance
 constexpr size_t kMostHeld = 8;
-constexpr uint64_t kTurnsHeld = 64;       // of other blocks, in the mean
-constexpr double kFruitlessNs = 10e9;     // where lanes are interrupted by the clock only, in no new state
-constexpr double kPatienceNs = 60e9;      // and in new states, which a counted wait has too
-constexpr double kBudgetHead = 1.0 / 16;  // part of the event budget that may be used up early
+constexpr uint64_t kTurnsHeld = 64;               // of other blocks, in the mean
+constexpr uint64_t kMostLanesSharing = 1u << 16;  // alive at once: each has a stack of some pages
+constexpr double kFruitlessNs = 10e9;             // where lanes are interrupted by the clock only, in no new state
+constexpr double kPatienceNs = 60e9;              // and in new states, which a counted wait has too
+constexpr double kBudgetHead = 1.0 / 16;          // part of the event budget that may be used up early
 
 // Small kernels are launched in their thousands, mostly in one shape: the last block's lanes are used again.
 std::unique_ptr<Block>& kept_block() {
@@ -68,9 +71,15 @@ GridRun::GridRun(const LaunchRequest& request, const RunPlan& plan, Analysis* an
       analysis_(analysis),
       executor_(executor_for(request, analysis)),
       order_(settings().blocks, request.grid.count()),
-      blocks_(request.grid.count()) {
+      blocks_(request.grid.count()),
+      resident_(plan.max_resident) {
   needs_lockstep_ = plan.lockstep;
   if (settings().preemption.kind == Order::Kind::kRandom) chance_ = settings().preemption.seed * 2 + 1;
+  if (plan.shares) {
+    executor_->horizon.open();
+    const uint64_t alive = std::max<uint64_t>(1, kMostLanesSharing / request.block.count());
+    if (!request.cooperative) plan_.max_resident = std::min(plan_.max_resident, alive);
+  }
   idle_since_ns_ = host_now_ns();
 }
 
@@ -78,7 +87,8 @@ GridRun::~GridRun() {
   if (!idle_.empty()) kept_block() = std::move(idle_.back());
   for (auto* list : {&suspended_, &at_grid_})
     for (Context& block : *list) executor_->abandon(*block);
-  for (Context& block : held_) executor_->abandon(*block);
+  for (auto* list : {&held_, &ahead_})
+    for (Context& block : *list) executor_->abandon(*block);
 }
 
 GridRun::Context GridRun::begin(uint64_t position) {
@@ -103,11 +113,27 @@ GridRun::Context GridRun::begin(uint64_t position) {
   const bool traced = request_.kernel->trace && (analyzed || needs_lockstep_);
   const bool counted = request_.kernel->trace && plan_.count_rest && !traced;
   executor_->prepare(*block, order_[position], traced, analyzed, counted);
+  take_place(*block);
   block->served = Served();
   block->analyzed_until = analyzed ? analysis_->totals().events + allowance(position) : 0;
   traced_ += analyzed;
   if (plan_.analyze && !analyzed) analysis_->leave_out_a_block();
   return block;
+}
+
+// Of a block that has ended, if any.
+void GridRun::take_place(Block& block) {
+  if (free_cycles_.empty()) return;
+  std::pop_heap(free_cycles_.begin(), free_cycles_.end(), std::greater<>());
+  for (Wave& wave : block.waves) wave.begun_cycles = free_cycles_.back();
+  free_cycles_.pop_back();
+}
+
+void GridRun::give_place(const Block& block) {
+  double ended = 0;
+  for (const Wave& wave : block.waves) ended = std::max(ended, Horizon::cycles_of(wave));
+  free_cycles_.push_back(ended);
+  std::push_heap(free_cycles_.begin(), free_cycles_.end(), std::greater<>());
 }
 
 // How much of the block at that position may be analysed: accesses.
@@ -181,8 +207,12 @@ void GridRun::retire(Context block, BlockStop stop) {
   if (stop == BlockStop::kDone) {
     block->state = BlockState::kDone;
     Progress::instance().block_ended();
+    if (plan_.shares) give_place(*block);
     if (wave_counter.active()) {
-      works_.add(*block);
+      if (plan_.shares)
+        drawn_.emplace_back(block->number, work_of(*block));
+      else
+        works_.add(*block);
       wave_counter.end_block();
     }
     idle_.push_back(std::move(block));
@@ -195,7 +225,10 @@ void GridRun::retire(Context block, BlockStop stop) {
     return;
   }
   block->state = BlockState::kSuspended;
-  if (stop == BlockStop::kHeld && held_.size() < kMostHeld)
+  drew_ |= stop == BlockStop::kAhead;
+  if (stop == BlockStop::kAhead)
+    ahead_.push_back(std::move(block));
+  else if (stop == BlockStop::kHeld && held_.size() < kMostHeld)
     held_.push_back(std::move(block));
   else
     suspended_.push_back(std::move(block));
@@ -207,6 +240,30 @@ void GridRun::let_go_of_held(bool room) {
   if (held_.empty() || (!alone && fruitless_ <= suspended_.size() && draw(chance_) % kTurnsHeld)) return;
   for (Context& block : held_) suspended_.push_back(std::move(block));
   held_.clear();
+  fruitless_ = 0;
+}
+
+// Once all others are ahead of it, too, or wait for one that is.
+void GridRun::move_horizon_on(bool room) {
+  const bool others = !suspended_.empty() && fruitless_ <= 2 * suspended_.size();
+  if (ahead_.empty() || others || (begun_ < blocks_ && room)) return;
+  const auto next = [](const Context& block) {
+    double least = std::numeric_limits<double>::infinity();
+    for (const Wave& wave : block->waves)
+      if (wave.ahead) least = std::min(least, Horizon::cycles_of(wave));
+    return least;
+  };
+  std::vector<std::pair<double, size_t>> order;
+  for (size_t i = 0; i < ahead_.size(); ++i) order.emplace_back(next(ahead_[i]), i);
+  std::sort(order.begin(), order.end());
+  executor_->horizon.move_on(order.front().first);
+  std::vector<Context> stay;
+  for (const auto& [cycles, i] : order)
+    if (executor_->horizon.is_behind(cycles))
+      suspended_.push_back(std::move(ahead_[i]));
+    else
+      stay.push_back(std::move(ahead_[i]));
+  ahead_ = std::move(stay);
   fruitless_ = 0;
 }
 
@@ -262,9 +319,11 @@ bool GridRun::begins_one() {
 
 int GridRun::run() {
   const double begun = request_.most_seconds > 0 ? processor_seconds() : 0;
-  while (begun_ < blocks_ || !suspended_.empty() || !at_grid_.empty() || !held_.empty()) {
-    const bool room = suspended_.size() + at_grid_.size() + held_.size() < plan_.max_resident;
+  while (begun_ < blocks_ || !suspended_.empty() || !at_grid_.empty() || !held_.empty() || !ahead_.empty()) {
+    const size_t alive = suspended_.size() + at_grid_.size() + held_.size() + ahead_.size();
+    const bool room = alive < plan_.max_resident;
     let_go_of_held(room);
+    move_horizon_on(room);
     if (request_.most_seconds > 0 && processor_seconds() - begun > request_.most_seconds)
       return abort_status = kLaunchTimeOut;
     // Fresh blocks first; those set aside get a turn after each of them.
@@ -303,12 +362,13 @@ int GridRun::run() {
       ++fruitless_;
     }
     if (got_on) idle_since_ns_ = host_now_ns();
-    if (fruitless_ < 8 * suspended_.size() + 8 || (begun_ < blocks_ && room)) continue;
+    if (fruitless_ < 8 * suspended_.size() + 8 || (begun_ < blocks_ && room) || !ahead_.empty()) continue;
     const bool long_enough = in_lockstep ? fruitless_ > kFruitlessTurns * (suspended_.size() + 1) : waited_for_long();
     if (long_enough)
       return deadlock(blocks_ > 1 && (suspended_.size() > 1 || begun_ < blocks_) ? FaultScope::kGrid
                                                                                  : FaultScope::kBlock);
   }
+  if (plan_.shares) works_.add_drawn(std::move(drawn_), drew_ ? plan_.max_resident : resident_, resident_);
   return kLaunchOk;
 }
 

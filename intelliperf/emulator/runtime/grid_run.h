@@ -20,6 +20,7 @@ struct RunPlan {
   bool count_rest = false;       // watch what all others do, too, without lock-step
   uint64_t draw = 0;             // which of the blocks that the budget allows are analysed
   bool lockstep = false;         // run every block in lock-step
+  bool shares = false;           // waves draw their work from common counters: by turns, see Horizon
   uint64_t max_resident = 4096;  // blocks alive at once
 };
 
@@ -48,6 +49,8 @@ class GridRun {
   void retire(Context block, BlockStop stop);
   void release_grid();
   void enter(Block& block);
+  void take_place(Block& block);
+  void give_place(const Block& block);
   uint64_t allowance(uint64_t position) const;
   void swap_lds(Block& block, bool out);
   void locate_fault(Block& block);
@@ -55,6 +58,7 @@ class GridRun {
   int deadlock(FaultScope scope);
   bool begins_one();
   void let_go_of_held(bool room);
+  void move_horizon_on(bool room);
 
   const LaunchRequest& request_;
   const Module& module_;
@@ -66,6 +70,8 @@ class GridRun {
   std::vector<Context> idle_;
   std::deque<Context> suspended_, at_grid_;
   std::vector<Context> held_;  // as long as others get on
+  std::vector<Context> ahead_;
+  std::vector<double> free_cycles_;  // when places on the device became free, the earliest at the front
   bool needs_lockstep_ = false;
   uint64_t chance_ = 0;  // 0: blocks are not preempted
   uint64_t fruitless_ = 0, work_before_ = 0;
@@ -73,6 +79,9 @@ class GridRun {
   uint64_t states_before_ = 0;
   double fast_ns_ = 0, trace_ns_ = 0;
   BlockWorks works_;
+  std::vector<std::pair<uint64_t, BlockWork>> drawn_;  // of blocks that draw their work
+  uint64_t resident_;                                  // on the device, at once
+  bool drew_ = false;                                  // some block waited before it drew
 };
 
 double host_now_ns();

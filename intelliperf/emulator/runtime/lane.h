@@ -115,6 +115,8 @@ struct Wave {
   bool waiting = false;   // some of the repeats were volatile or atomic
   uint32_t stretch = 0;   // since all its lanes last set out together, see WaveCounter
   WaveWork work;
+  double begun_cycles = 0;  // see Horizon
+  bool ahead = false;       // of the horizon: does not draw yet
   uint32_t recent_at = 0;
   uint64_t recent[8] = {};     // signatures of the last different requests
   Lane* lanes[kMaxWave] = {};  // in running order

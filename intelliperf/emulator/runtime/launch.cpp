@@ -111,6 +111,20 @@ uint64_t draw_of(const Kernel& kernel) {
   return mixed;
 }
 
+// Itself, or in a function that it may call.
+bool draws_work(const Kernel& kernel) {
+  const Module& module = *kernel.module;
+  const auto& sites = module.metadata["sites"].items();
+  const auto is_other_kernel = [&](const std::string& name) {
+    return name != kernel.name && std::any_of(module.kernels.begin(), module.kernels.end(),
+                                              [&](const auto& other) { return other->name == name; });
+  };
+  for (uint32_t i = 0; i < module.site_count; ++i)
+    if ((module.sites[i].order & kSiteDraws) && (i >= sites.size() || !is_other_kernel(sites[i]["function"].text())))
+      return true;
+  return false;
+}
+
 RunPlan make_plan(const Kernel& kernel, History& history, const Geometry& geometry) {
   const Settings& wanted = settings();
   const bool recorded =
@@ -126,7 +140,9 @@ RunPlan make_plan(const Kernel& kernel, History& history, const Geometry& geomet
   plan.analyze = !shadow_active() && kernel.trace && wanted_now;
   ++count.launches;
   history.watched += plan.analyze;
-  plan.count_rest = plan.analyze && recorded;
+  plan.shares = plan.analyze && wanted.preemption.kind != Order::Kind::kRandom && draws_work(kernel);
+  // What one block has drawn says nothing of the others.
+  plan.count_rest = plan.analyze && (recorded || plan.shares);
   plan.draw = draw_of(kernel);
   return plan;
 }
@@ -337,7 +353,7 @@ void begin_analysis(const LaunchRequest& request, const RunPlan& plan, const Occ
   const Module& module = *request.kernel->module;
   analysis().begin_launch(*request.kernel, dynamic_shared_bytes(request), resident.blocks, request.place);
   shape_sample().begin_launch(analysis(), module.site_count);
-  wave_counter.begin_launch(module, costs_by_place(module), plan.draw, &shape_sample(), &analysis().hot());
+  wave_counter.begin_launch(module, costs_by_place(module), plan.draw, &shape_sample(), &analysis().hot(), plan.shares);
   std::fill(module.block_executions, module.block_executions + module.block_count, 0);
 }
 

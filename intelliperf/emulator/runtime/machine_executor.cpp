@@ -191,8 +191,11 @@ BlockStop MachineExecutor::run(Block& block) {
   for (;; --rounds) {
     if (rounds == 0) return BlockStop::kPreempted;
     uint32_t live = 0, at_barrier = 0;
+    bool ran = false, ahead = false;
     for (Wave& wave : block.waves) {
-      if (wave.live && !wave.at_barrier) advance(block, wave, chance_ ? 1 + draw(chance_) % kMostByChance : kTurn);
+      const bool runs = wave.live && !wave.at_barrier, early = runs && draws_too_early(wave);
+      if (runs && !early) advance(block, wave, chance_ ? 1 + draw(chance_) % kMostByChance : kTurn);
+      ran |= runs && !early, ahead |= early;
       if (abort_status) return BlockStop::kAborted;
       live += wave.live;
       at_barrier += wave.at_barrier;
@@ -203,7 +206,8 @@ BlockStop MachineExecutor::run(Block& block) {
       return BlockStop::kDone;
     }
     if (live == at_barrier && !release_barrier(block)) return BlockStop::kAborted;
-    if (waiting_ && waited_ > most_waits) return BlockStop::kStuck;
+    if (ahead && !ran) return BlockStop::kAhead;
+    if (waiting_ && waited_ > most_waits) return ahead ? BlockStop::kAhead : BlockStop::kStuck;
     if (fruitless_ > kEndless) return BlockStop::kDeadlock;
   }
 }
@@ -228,8 +232,15 @@ void MachineExecutor::settle(Block& block, Wave& wave) {
   wave.lanes[0]->site = program_.at(registers.pc - 4).site;
 }
 
+// A wave that has drawn resumes once no other one is far behind it.
+bool MachineExecutor::draws_too_early(Wave& wave) const {
+  if (wave.ahead) wave.ahead = !horizon.is_behind(Horizon::cycles_of(wave));
+  return wave.ahead;
+}
+
 bool MachineExecutor::release_barrier(Block& block) {
   ++barriers;
+  if (horizon.is_open()) Horizon::meet(block);
   uint32_t site = ~0u;
   bool mixed = false;
   for (Wave& wave : block.waves) {
@@ -281,6 +292,10 @@ void MachineExecutor::request(machine::Wave& wave, machine::Instruction& i, mach
   if (i.scalar_bytes && is_own(lanes.at[0])) return;  // arguments
   gather(wave, i, space, lanes);
   if (!note_progress(*wave_, i)) return;  // it only waits
+  if (horizon.is_open() && (request_.kernel->module->sites[i.site].order & kSiteDraws)) {
+    wave_->ahead = true;
+    wave.turn = false;
+  }
   Block& block = *block_;
   if (!analysis_ || !(block.analyzed || block.counted)) return;
   count(block, i.site);

@@ -40,6 +40,7 @@ class MachineExecutor final : public Executor, machine::Observer, machine::Path 
   void advance(Block& block, Wave& wave, uint64_t most);
   void settle(Block& block, Wave& wave);
   bool release_barrier(Block& block);
+  bool draws_too_early(Wave& wave) const;
   void gather(const machine::Wave& wave, const machine::Instruction& i, machine::Space space,
               const machine::LaneAddresses& lanes);
   void count(Block& block, uint32_t site);

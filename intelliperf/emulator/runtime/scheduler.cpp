@@ -158,7 +158,8 @@ void Scheduler::prepare(Block& block, uint64_t number, bool traced, bool analyze
     wave.index = index;
     wave.begun = wave.live = wave.unstarted = count;
     wave.at_barrier = wave.at_grid = wave.repeats = 0;
-    wave.released = wave.chained = wave.waiting = false;
+    wave.released = wave.chained = wave.waiting = wave.ahead = false;
+    wave.begun_cycles = 0;
     wave.block = uint32_t(number);
     wave.stretch = 0;
     wave.work = WaveWork();
@@ -332,6 +333,15 @@ bool Scheduler::keep_group(const Wave& wave) {
   return !runner_up_ || before(first, *runner_up_);
 }
 
+// Whether the group is to draw work, with others still behind it.
+bool Scheduler::draws_too_early(Wave& wave) const {
+  const Lane& first = *group_.lane[0];
+  if (!horizon.is_open() || first.state != LaneState::kAccess) return false;
+  wave.ahead =
+      (request_.kernel->module->sites[first.site].order & kSiteDraws) && !horizon.is_behind(Horizon::cycles_of(wave));
+  return wave.ahead;
+}
+
 // Whether the group only repeats what it did lately: same place, lanes and address, and where it synchronises
 // (volatile or atomic) the same value in memory, so that a counter which grows is work and a closed lock is not.
 Scheduler::Repeat Scheduler::note_repeat(Wave& wave) {
@@ -485,6 +495,7 @@ Scheduler::Advance Scheduler::advance(Block& block, Wave& wave, uint32_t budget)
     if (!choose(wave)) return worked ? Advance::kWorked : Advance::kBlocked;
     bool group_spins = false;
     for (;;) {
+      if (draws_too_early(wave)) return worked ? Advance::kWorked : Advance::kAhead;
       const Repeat repeat = perform(block, wave);
       group_spins = repeat == Repeat::kSpinning;
       if (repeat == Repeat::kNo) may_hold(block);
@@ -507,6 +518,7 @@ Scheduler::Advance Scheduler::advance(Block& block, Wave& wave, uint32_t budget)
 
 void Scheduler::release_barrier(Block& block) {
   ++barriers;
+  if (horizon.is_open()) Horizon::meet(block);
   if (wave_counter.active())
     for (Wave& wave : block.waves)
       if (wave.live) wave_counter.barrier(wave, wave.lanes[0]->site, wave.live);
@@ -554,7 +566,7 @@ BlockStop Scheduler::run(Block& block) {
   uint64_t rounds = by_chance ? 1 + draw(chance_) % kMostRounds : ~uint64_t(0);
   for (uint32_t idle_rounds = 0;; --rounds) {
     if (rounds == 0) return BlockStop::kPreempted;
-    bool worked = false, blocked = true;
+    bool worked = false, blocked = true, ahead = false;
     uint32_t live = 0, at_barrier = 0, at_grid = 0;
     for (Wave& wave : block.waves) {
       if (by_chance) budget = 1 + uint32_t(draw(chance_) % kSlice);
@@ -562,6 +574,7 @@ BlockStop Scheduler::run(Block& block) {
         const Advance advanced = advance(block, wave, budget);
         worked |= advanced == Advance::kWorked;
         blocked &= advanced == Advance::kBlocked;
+        ahead |= advanced == Advance::kAhead;
         if (stopped()) return BlockStop::kAborted;
         if (holds_) {
           holds_ = false;
@@ -581,6 +594,8 @@ BlockStop Scheduler::run(Block& block) {
       return BlockStop::kGridBarrier;
     else if (worked)
       idle_rounds = 0;
+    else if (ahead)
+      return BlockStop::kAhead;
     else if (blocked)
       return BlockStop::kDeadlock;
     else if (++idle_rounds >= (block.traced ? kStuckRounds : 1u))

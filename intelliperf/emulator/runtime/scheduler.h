@@ -31,7 +31,7 @@ class Scheduler final : public Executor {
   bool out_of_memory() const override { return out_of_memory_; }
 
  private:
-  enum class Advance : uint8_t { kWorked, kSpun, kBlocked };
+  enum class Advance : uint8_t { kWorked, kSpun, kBlocked, kAhead };
   enum class Repeat : uint8_t { kNo, kOnce, kSpinning };
 
   void shape(Block& block);
@@ -45,6 +45,7 @@ class Scheduler final : public Executor {
   void back_off();
   void look_at_shuffle(uint64_t members, uint64_t live) const;
   bool keep_group(const Wave& wave);
+  bool draws_too_early(Wave& wave) const;
   Repeat perform(Block& block, Wave& wave);
   Advance advance(Block& block, Wave& wave, uint32_t budget);
   Repeat note_repeat(Wave& wave);

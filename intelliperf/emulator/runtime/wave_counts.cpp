@@ -24,7 +24,7 @@ uint32_t scrambled(uint32_t way) {
 WaveCounter wave_counter;
 
 void WaveCounter::begin_launch(const Module& module, const std::vector<float>& issue_costs, uint64_t draw,
-                               ShapeSample* shapes, HotAddresses* hot) {
+                               ShapeSample* shapes, HotAddresses* hot, bool shares) {
   sites_ = module.site_count;
   count_ = sites_ + module.block_count;
   facts_.assign(count_, Facts());
@@ -37,6 +37,7 @@ void WaveCounter::begin_launch(const Module& module, const std::vector<float>& i
     facts_[i].load = kind == SiteKind::kLoad || kind == SiteKind::kRangeLoad;
     facts_[i].constant = is_constant(site);
     facts_[i].combined = site.flags & kSiteCombined;
+    facts_[i].draws = shares && (site.order & kSiteDraws);
   }
   by_wave_.clear();
   stretches_ = 0;

@@ -20,9 +20,10 @@ class HotAddresses;
 
 class WaveCounter {
  public:
-  // `issue_costs` and `words`: of one execution by a wave, see Wave; by place, see place_of_block.
+  // `issue_costs` and `words`: of one execution by a wave, see Wave; by place, see place_of_block. `shares`: lanes wait
+  // before they draw work, see Horizon.
   void begin_launch(const Module& module, const std::vector<float>& issue_costs, uint64_t draw, ShapeSample* shapes,
-                    HotAddresses* hot);
+                    HotAddresses* hot, bool shares);
   void end_block() { shapes_->flush(); }
   void end_launch();
   bool active() const { return active_; }
@@ -42,9 +43,13 @@ class WaveCounter {
     if (step(place, simt_current)) wave_->work.issue += facts_[sites_ + block].issue_cost;
   }
   // An access of the running lane, where lanes are not in lock-step. `bytes` of a range, else 0. False: nobody has
-  // seen this access in lock-step yet, which is to be done first.
+  // seen this access in lock-step yet, which is to be done first; or it is to wait.
   bool access(const void* address, uint32_t site, uint64_t bytes) {
-    if (facts_[site].unseen) return false;
+    if (facts_[site].unseen || facts_[site].draws) return false;
+    count(address, site, bytes);
+    return true;
+  }
+  void count(const void* address, uint32_t site, uint64_t bytes) {
     Place& place = places_[site];
     ++place.lanes;
     const bool first = step(place, simt_current);
@@ -53,12 +58,11 @@ class WaveCounter {
     if (draw < shapes_->threshold(site))
       shapes_->log(site, {stretch_, place.way, place.passes, draw}, *simt_current, address, bytes);
     if (facts_[site].atomic && (first || !facts_[site].combined)) atomic(site, reinterpret_cast<uint64_t>(address));
-    return true;
   }
   // The same of a lane that waits before it; its later ones count themselves.
   void waiting(Lane& lane, uint64_t bytes) {
     simt_current = &lane;
-    access(lane.address, lane.site, bytes);
+    count(lane.address, lane.site, bytes);
     lane.counted_at = lane.site, lane.counted_in = stretch_, lane.counted_way = lane.path_hash;
   }
   bool unseen(uint32_t site) const { return facts_[site].unseen; }
@@ -89,7 +93,7 @@ class WaveCounter {
     std::vector<uint32_t> index;  // 1 + number of a run, by its way
   };
   struct Facts {
-    bool atomic = false, load = false, unseen = true, constant = false;
+    bool atomic = false, load = false, unseen = true, constant = false, draws = false;
     bool combined = false;  // the first lane acts for all, whose address is the same
     float issue_cost = 0;
   };

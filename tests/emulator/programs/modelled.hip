@@ -75,6 +75,33 @@ __global__ void product_tiled(const float* a, const float* b, float* c, int n) {
   c[y * n + x] = sum;
 }
 
+// Pieces of work of differing length, each thread's, wave's or block's own by its number or drawn from a counter.
+enum class Taker { kThread, kWave, kBlock };
+template <Taker kTaker, bool kDraws>
+__global__ void pieces(int* next, const float* a, float* c, int all) {
+  __shared__ int drawn;
+  const int thread = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x % warpSize;
+  const int size = kTaker == Taker::kThread ? 1 : kTaker == Taker::kWave ? warpSize : blockDim.x;
+  const int takers = gridDim.x * blockDim.x / size, at = threadIdx.x % size;
+  for (int piece = thread / size;; piece += takers) {
+    if (kDraws && kTaker == Taker::kThread) piece = atomicAdd(next, 1);
+    if (kDraws && kTaker == Taker::kWave) {
+      if (lane == 0) piece = atomicAdd(next, 1);
+      piece = __shfl(piece, 0);
+    }
+    if (kDraws && kTaker == Taker::kBlock) {
+      if (threadIdx.x == 0) drawn = atomicAdd(next, 1);
+      __syncthreads();
+      piece = drawn;
+      __syncthreads();
+    }
+    if (piece >= all) break;
+    float sum = 0;
+    for (int k = at; k < (16 + piece % 7 * 8) * size; k += size) sum += a[(piece * 64 + k) & 65535];
+    c[piece * size + at] = sum;
+  }
+}
+
 __global__ void read_clock(const float* a, long long* cycles) {
   const long long begun = clock64();
   float sum = 0;
@@ -121,6 +148,16 @@ int main() {
   const dim3 grid(rows / kTile, rows / kTile), block(kTile, kTile);
   timed("product", [&] { product<<<grid, block>>>(a, b, c, rows); });
   timed("product_tiled", [&] { product_tiled<<<grid, block>>>(a, b, c, rows); });
+  const auto taken = [&](auto kernel, int all) {
+    (void)hipMemset(cycles, 0, 64 * sizeof(long long));
+    kernel<<<110, 128>>>((int*)cycles, a, c, all);
+  };
+  timed("blocks_own", [&] { taken(pieces<Taker::kBlock, false>, 1100); });
+  timed("blocks_drawn", [&] { taken(pieces<Taker::kBlock, true>, 1100); });
+  timed("waves_own", [&] { taken(pieces<Taker::kWave, false>, 2200); });
+  timed("waves_drawn", [&] { taken(pieces<Taker::kWave, true>, 2200); });
+  timed("threads_own", [&] { taken(pieces<Taker::kThread, false>, 140800); });
+  timed("threads_drawn", [&] { taken(pieces<Taker::kThread, true>, 140800); });
   read_clock<<<1, 64>>>(a, cycles);
   long long read = 0;
   (void)hipMemcpy(&read, cycles, sizeof read, hipMemcpyDeviceToHost);
