@@ -21,6 +21,10 @@ constexpr double kSpinCycles = 4, kSpinLatencies = 2.3;
 // Of the constant cache, measured on an H200: for each address of a compute unit; of a load that others wait for, until
 // it has its value and for each further address of a wave alone.
 constexpr double kConstantCycles = 2, kConstantLatency = 100, kConstantPassCycles = 11;
+// Where lanes share an address that is computed: from memory of up to 2 KiB; of loads that do not wait for each other.
+constexpr double kIndexedLatency = 41, kIndexedCycles = 15.4;
+// How much later a wave alone has the value for each further line, and for each further pass over the banks (H100).
+constexpr double kLineCycles = 2.2, kPassCycles = 2.0;
 constexpr double kDramEfficiency = 0.91;
 
 double share(double part, double whole) { return whole > 0 ? std::min(1.0, part / whole) : 0; }
@@ -55,10 +59,20 @@ double cycles(const GlobalLoads& g, double alone, double flight, const Device& c
   return g.loads * (alone * each(1) + (1 - alone) * each(flight));
 }
 
+// Cycles that a wave waits for constants at places that it computes; other loads of the same turn hide that.
+double indexed(const Demand& d) {
+  const double alone = share(d.indexed_waits, d.indexed_loads);
+  return d.indexed_loads / d.waves * (alone * kIndexedLatency + (1 - alone) * kIndexedCycles);
+}
+
+double further(double all, double requests, double each, const Device& chip) {
+  return requests > 0 ? std::max(0.0, all / requests - 1) * (chip.amd() ? 1 : each) : 0;
+}
+
 // Cycles that the longest wave of a block waits for its loads.
 double waiting(const Demand& d, const Device& chip) {
   const double loads = d.global_requests + d.lds_requests, requests = loads + d.other_requests;
-  if (loads <= 0) return 0;
+  if (loads <= 0) return indexed(d);
   const double chain = d.longest_wave_requests / d.blocks;
   const double global = chain * d.global_requests / requests, lds = chain * d.lds_requests / requests;
   // What one wave of the block brings in others find there, but all wait for it.
@@ -66,13 +80,14 @@ double waiting(const Demand& d, const Device& chip) {
   const double miss =
       misses > 0 ? (d.l2_loads * chip.l2_latency_cycles + d.dram_loads * chip.dram_latency_cycles) / misses : 0;
   // A request that takes several passes has its last lane's value that much later.
-  const double more = d.global_requests > 0 ? std::max(0.0, d.l1_tags / (d.global_requests + d.other_requests) - 1) : 0;
-  const double conflicts = d.lds_requests > 0 ? std::max(0.0, d.lds_phases / d.lds_requests - 1) : 0;
+  const double more =
+      d.global_requests > 0 ? further(d.l1_tags, d.global_requests + d.other_requests, kLineCycles, chip) : 0;
+  const double conflicts = further(d.lds_phases, d.lds_requests, kPassCycles, chip);
   const double first = std::min(1.0, global) * (missed > 0 ? miss : chip.l1_latency_cycles);
   const double alone = std::min(1.0, d.waiting_loads / loads), flight = in_flight(d);
   const double all = cycles({global, missed, miss, more}, alone, flight, chip) +
                      lds * (chip.lds_latency_cycles + conflicts) * (alone + (1 - alone) / flight);
-  return std::max(first, all);
+  return std::max({first, all, indexed(d)});
 }
 
 // Cycles that a wave waits for constant memory.
@@ -107,15 +122,15 @@ double block_cycles(const Demand& d, const BlockWork& work, double more) {
   const double missed = std::min(global, work.global * misses);
   const double miss =
       misses > 0 ? (from_l2 * chip.l2_latency_cycles + from_memory * chip.dram_latency_cycles) / misses : 0;
-  const double passes = std::max(0.0, d.l1_tags / std::max(1.0, d.global_accesses) - 1);
-  const double conflicts = std::max(0.0, d.lds_phases / std::max(1.0, d.lds_accesses) - 1);
+  const double passes = further(d.l1_tags, std::max(1.0, d.global_accesses), kLineCycles, chip);
+  const double conflicts = further(d.lds_phases, std::max(1.0, d.lds_accesses), kPassCycles, chip);
   const double flight = in_flight(d), alone = share(d.waiting_loads - d.waiting_global_loads, d.lds_requests);
   const double loads =
       cycles({global, missed, miss, passes}, share(d.waiting_global_loads, d.global_requests), flight, chip) +
       lds * (chip.lds_latency_cycles + conflicts) * (alone + (1 - alone) / flight);
   const double first = std::min(1.0, global) * (missed > 0 ? miss : chip.l1_latency_cycles);
   const double steps = d.instructions > 0 ? work.issue / std::max(1.0, work.waves) * d.steps / d.instructions : 0;
-  return std::max(first, loads) + steps * kStepCycles + in_order(d, chip);
+  return std::max({first, loads, indexed(d)}) + steps * kStepCycles + in_order(d, chip);
 }
 
 TimeParts time_parts(const Demand& d) {
@@ -129,7 +144,8 @@ TimeParts time_parts(const Demand& d) {
   parts.issue = d.instructions / chip.issue_per_cycle * d.busiest_issue * cycle_ns;
   const double phases = d.lds_phases * chip.lds_banks * 4 / chip.lds_bytes_per_cycle + d.spin_turns * kSpinCycles;
   parts.lds = phases * d.busiest_lds * cycle_ns;
-  parts.constant = d.divergent_addresses * (chip.amd() ? 1 : kConstantCycles) * d.busiest_issue * cycle_ns;
+  parts.constant =
+      (d.divergent_addresses + d.indexed_loads) * (chip.amd() ? 1 : kConstantCycles) * d.busiest_issue * cycle_ns;
   const double look_ups = chip.amd() ? d.l1_tags : std::max(d.l1_tags / kTagsPerCycle, d.l1_passes);
   parts.l1 = std::max(look_ups, d.l1_bytes / chip.l1_bytes_per_cycle) * d.busiest_global * cycle_ns;
   parts.l2 = std::max((d.l2_bytes + 32 * kPartial * d.partial_sectors) / chip.l2_bytes_per_s * 1e9,

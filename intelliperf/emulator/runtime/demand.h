@@ -10,7 +10,8 @@
 //             with one element per thread slower than one with four is mostly this.
 //   issue     wave instructions by what they cost the issue slots of the busiest compute unit.
 //   lds       passes over the banks on the busiest compute unit.
-//   constant  addresses of loads by the constant cache whose lanes differ, one by one; on AMD loads by the scalar cache.
+//   constant  addresses of loads by the constant cache, one by one, but for those that are operands of instructions: the
+//             lanes share them, and where they lie is known beforehand. On AMD loads by the scalar cache.
 //   l1        the largest of tag look-ups, passes over the data banks (NVIDIA's L1 has those of shared memory) and
 //             bytes of sectors, on the busiest compute unit.
 //   l2        sectors over the rate of all slices, or over what one compute unit can take in. A sector that a store
@@ -70,6 +71,7 @@ struct Demand {
   double global_accesses = 0, lds_accesses = 0;  // loads, stores and atomics
   // Of constant memory, where lanes read different addresses: loads, their addresses, and loads that wait for others.
   double constant_loads = 0, divergent_addresses = 0, constant_waits = 0;
+  double indexed_loads = 0, indexed_waits = 0;  // likewise, where lanes share an address that is computed
   double longest_wave_requests = 0;
   double operations = 0;                                    // of all waves
   double barriers = 0, barrier_waves = 0, collectives = 0;  // of blocks, of waves, of waves
