@@ -84,7 +84,7 @@ class HotAddresses {
     uint64_t hottest_lanes = 0, hottest_blocks = 0;
     uint32_t hottest_site = 0xFFFFFFFF;
   };
-  // `block`: number of the traced block, ascending.
+  // `block`: number of the traced block. Blocks that take turns count as more, but one block is never several.
   void add(uint64_t address, uint64_t lanes, uint32_t site, uint32_t block) {
     if (size_ * 2 >= slots_.size()) grow();
     Slot& slot = place(address);
