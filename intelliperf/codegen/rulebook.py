@@ -8,6 +8,7 @@ from pathlib import Path
 from intelliperf.codegen.rules.block_reduce_atomics import BlockReduceAtomics
 from intelliperf.codegen.rules.bound_block_size import BoundBlockSize
 from intelliperf.codegen.rules.contiguous_reduction import ContiguousReduction
+from intelliperf.codegen.rules.groups import COLUMN
 from intelliperf.codegen.rules.interchange_index import InterchangeIndex
 from intelliperf.codegen.rules.interleave_chunks import InterleaveChunks
 from intelliperf.codegen.rules.pad_lds import PadLds
@@ -49,6 +50,7 @@ RULES: tuple[Rule, ...] = (
     TreeReduction(),
     PadLds(),
     RowPerWave(),
+    RowPerWave("split_columns", COLUMN),
     InterleaveChunks(),
     InterchangeIndex(),
     RenumberGrid(),

@@ -113,6 +113,19 @@ __global__ void gathered(const int* table, const int* which, Tally* out, int4* s
   s.w -= s.x;
   spread[t] = s;
 }
+__global__ void down(const float* m, const int* k, double* s, int* top, int rows, int cols) {
+  int c = blockIdx.x * blockDim.x + threadIdx.x;
+  if (c < cols) {
+    s[c] = 1;
+    int most = -1;
+    for (int r = 0; r < rows; r++) {
+      s[c] += m[r * cols + c] * m[r * cols];
+      if (k[r * cols + c] > most) most = k[r * cols + c];
+    }
+    top[c] = most;
+    s[c] /= rows;
+  }
+}
 int main() {
   const int rows = 150, cols = 75, n = rows * cols;
   static float f[n]; static int v[n]; static double d[n];
@@ -146,6 +159,9 @@ int main() {
   hipMemcpy(tallies, sent, sizeof tallies, hipMemcpyDeviceToHost);
   hipMemcpy(fours, spread, sizeof fours, hipMemcpyDeviceToHost);
   for (int i = 0; i < rows; ++i) printf("%d %g %d %d %d %d ", tallies[i].all, tallies[i].part, fours[i].x, fours[i].y, fours[i].z, fours[i].w);
+  down<<<2, 64>>>(w, columns, y, sums, rows, cols);
+  hipMemcpy(hd, y, 8 * cols, hipMemcpyDeviceToHost); hipMemcpy(c, sums, 4 * cols, hipMemcpyDeviceToHost);
+  for (int i = 0; i < cols; ++i) printf("%.9g %d ", hd[i], c[i]);
   static __half h[n];
   for (int i = 0; i < n; ++i) h[i] = __float2half(i * 13 % 101);
   __half *hm, *ho;
@@ -159,7 +175,7 @@ int main() {
   for (int i = 0; i < n; i += 777) printf(" %d\\n", e[i]);
 }
 """  # noqa: E501
-KERNELS = ("several", "places", "running", "again", "halves", "ragged", "gathered")
+KERNELS = ("several", "places", "running", "again", "halves", "ragged", "gathered", "down")
 
 
 def as_cuda(text: str) -> str:
@@ -172,7 +188,8 @@ def propose(root: Path, name: str, program: str, kernel: str, moved: int = 0) ->
     bench = Bench(root, {name: program})
     line = next(n for n, text in enumerate(program.splitlines(), 1) if f"__global__ void {kernel}(" in text)
     line -= moved
-    task = bench.task("row_per_wave", AccessKind.LOAD, MemorySpace.GLOBAL, "nothing")
+    rule = "split_columns" if kernel == "down" else "row_per_wave"
+    task = bench.task(rule, AccessKind.LOAD, MemorySpace.GLOBAL, "nothing")
     known = Kernel(kernel, kernel, root / name, line)
     profile = dataclasses.replace(task.finding.profile, kernel=known)
     whole = bench.task("row_per_wave", AccessKind.KERNEL, MemorySpace.GLOBAL).evidence
@@ -202,7 +219,8 @@ def test_groups_of_lanes_leave_what_single_threads_leave(name: str, program: str
     assert "sums[i] += part" in text
     assert "total += group_running_sum(" in text
     assert "group_least_place(top, at);" in text
-    assert "total = group_object_sum(total);" in text
+    assert "total = group_object_sum(total);" in text and "other.part = __shfl" in text and "words[" not in text
+    assert "s[c] += part" in text and "= threadIdx.x % 32 / 8;" in text
     assert "s.x = group_sum(s.x);" in text
     assert output(tmp_path / "after", {name: text}) == output(tmp_path / "before", {name: program})
 

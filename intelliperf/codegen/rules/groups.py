@@ -1,16 +1,59 @@
-"""Device code by which a group of 32 neighbouring lanes works on one row: half of a wave of 64, or a wave of 32.
+"""Device code by which lanes work on one row or column together: lanes of half a wave of 64, or of a wave of 32.
 
 CUDA's spelling names the lanes of every exchange in 64 bits, which both languages take; HIP's older one needs none.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 LANES = 32
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """`lanes` of each 32, `stride` apart, share the work of one thread; that of `stride` threads lies side by side."""
+
+    lanes: int
+    stride: int
+
+    @property
+    def lane(self) -> str:
+        """A thread's place among those that it shares with."""
+        return f"threadIdx.x % {LANES}" + (f" / {self.stride}" if self.stride > 1 else "")
+
+    @property
+    def number(self) -> str:
+        """Whose work of its block a thread has a part in."""
+        return f"threadIdx.x / {LANES}" + (f" * {self.stride} + threadIdx.x % {self.stride}" if self.stride > 1 else "")
+
+    @property
+    def words(self) -> str:
+        return f"{self.lanes} lanes of {LANES}" if self.stride > 1 else f"{LANES} neighbouring lanes"
+
+    @property
+    def distances(self) -> str:
+        last = "> 0" if self.stride == 1 else f">= {self.stride}"
+        return f"int distance = {self.lanes * self.stride // 2}; distance {last}; distance /= 2"
+
+    def mask(self) -> str:
+        if self.stride == 1:
+            return _MASK
+        bits = sum(1 << at for at in range(0, LANES, self.stride))
+        return _COLUMN_MASK.format(bits=bits, stride=self.stride)
+
+
 _MASK = """\
   // Both halves of a wave of 64 may be at work, each with its own row.
   const unsigned int thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
   const unsigned long long group = warpSize == 32 ? 0xffffffffull : 0xffffffffull << (thread & 32);
 """
+_COLUMN_MASK = """\
+  const unsigned int thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+  const unsigned long long group = {bits:#x}ull << (thread % {stride} + (warpSize == 32 ? 0 : thread & 32));
+"""
+ROW = Sharing(LANES, 1)
+COLUMN = Sharing(4, 8)  # eight neighbouring columns of four bytes are a sector of memory
 
 
 def _exchange(kind: str, value: str, argument: str, cuda: bool) -> str:
@@ -19,14 +62,14 @@ def _exchange(kind: str, value: str, argument: str, cuda: bool) -> str:
     return f"__shfl{kind}({value}, {argument}, {LANES})"
 
 
-def reduction(name: str, combine: str, cuda: bool) -> str:
+def reduction(name: str, combine: str, cuda: bool, sharing: Sharing = ROW) -> str:
     """`name(value)`: combined over the group, in every lane of it. `combine` is written with `{a}` and `{b}`."""
     return f"""\
-// Combines a value over a group of {LANES} neighbouring lanes; each of them gets the outcome.
+// Combines a value over a group of {sharing.words}; each of them gets the outcome.
 template <typename T>
 static __device__ T {name}(T value) {{
-{_MASK if cuda else ""}\
-  for (int distance = {LANES // 2}; distance > 0; distance /= 2) {{
+{sharing.mask() if cuda else ""}\
+  for ({sharing.distances}) {{
     const T other = {_exchange("_xor", "value", "distance", cuda)};
     value = {combine.format(a="value", b="other")};
   }}
@@ -35,19 +78,30 @@ static __device__ T {name}(T value) {{
 """
 
 
-def object_sum(name: str, cuda: bool) -> str:
-    """`name(value)`: objects of a class with `+=`, made of words of 4 or 8 bytes, added up over the group."""
-    return f"""\
-// Adds up objects over a group of {LANES} neighbouring lanes, which exchange them word by word.
-template <typename T>
-static __device__ T {name}(T value) {{
-{_MASK if cuda else ""}\
-  for (int distance = {LANES // 2}; distance > 0; distance /= 2) {{
+def object_sum(name: str, members: tuple[str, ...], cuda: bool, sharing: Sharing = ROW) -> str:
+    """`name(value)`: objects of a class with `+=`, added up over the group.
+
+    Exchanged as the numbers that they are made of, so that a judge can follow these; word by word where nobody but the
+    class may name its `members`.
+    """
+    if members:
+        numbers = [f"    other.{each} = {_exchange('_xor', f'value.{each}', 'distance', cuda)};" for each in members]
+        exchange, told = "\n".join(["    T other = value;", *numbers]), ""
+    else:
+        told = ", which exchange them word by word"
+        exchange = f"""\
     unsigned int words[sizeof(T) / sizeof(unsigned int)];
     memcpy(words, &value, sizeof(T));
     for (unsigned int& word : words) word = {_exchange("_xor", "word", "distance", cuda)};
     T other = value;
-    memcpy(&other, words, sizeof(T));
+    memcpy(&other, words, sizeof(T));"""
+    return f"""\
+// Adds up objects over a group of {sharing.words}{told}.
+template <typename T>
+static __device__ T {name}(T value) {{
+{sharing.mask() if cuda else ""}\
+  for ({sharing.distances}) {{
+{exchange}
     value += other;
   }}
   return value;
@@ -55,14 +109,14 @@ static __device__ T {name}(T value) {{
 """
 
 
-def first_extreme(name: str, better: str, cuda: bool) -> str:
+def first_extreme(name: str, better: str, cuda: bool, sharing: Sharing = ROW) -> str:
     """`name(value, place)`: the best value of the group, and the smallest place among those that have it."""
     return f"""\
-// The best value of a group of {LANES} neighbouring lanes, and the first place where it is.
+// The best value of a group of {sharing.words}, and the first place where it is.
 template <typename T, typename I>
 static __device__ void {name}(T& value, I& place) {{
-{_MASK if cuda else ""}\
-  for (int distance = {LANES // 2}; distance > 0; distance /= 2) {{
+{sharing.mask() if cuda else ""}\
+  for ({sharing.distances}) {{
     const T other = {_exchange("_xor", "value", "distance", cuda)};
     const I there = {_exchange("_xor", "place", "distance", cuda)};
     if (other {better} value || (other == value && there < place)) {{
@@ -102,9 +156,9 @@ static __device__ T {name}(T value) {{
 """
 
 
-def meeting(name: str, cuda: bool) -> str:
+def meeting(name: str, cuda: bool, sharing: Sharing = ROW) -> str:
     """`name()`: what the group's lanes wrote before is seen by all of them after."""
-    inside = f"{_MASK}  __syncwarp(group);\n" if cuda else "  __threadfence_block();\n"
+    inside = f"{sharing.mask()}  __syncwarp(group);\n" if cuda else "  __threadfence_block();\n"
     return f"""\
 // What the lanes of a group wrote before is there for all of them afterwards.
 static __device__ void {name}() {{

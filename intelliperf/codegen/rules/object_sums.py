@@ -30,6 +30,22 @@ def object_sum(problem: Problem, variable: Node) -> Node | None:
     return call if all(_adds_members(problem, one, owner) for one in found) else None
 
 
+def open_members(problem: Problem, variable: Node) -> tuple[str, ...]:
+    """Names of all members of such an object, where a function that is no friend of its class may name them."""
+    if (vector := _VECTOR.search(variable.canonical)) is not None:
+        return tuple("xyzw"[: int(vector[2])])
+    owner = class_name(variable.canonical)
+    if any(re.search(rf"\bclass\s+{re.escape(owner)}\b", text) for text in problem.task.sources.values()):
+        return ()
+    for one in definitions(problem, "operator+="):
+        record = one.parent
+        if record is not None and any(child.kind == "AccessSpecDecl" for child in record.children):
+            return ()
+        if _adds_members(problem, one, owner):
+            return tuple(_fields(problem, one, owner))
+    return ()
+
+
 def _ends_statement(call: Node) -> bool:
     user = call.parent
     while user is not None and user.kind in ("ExprWithCleanups", "ParenExpr"):

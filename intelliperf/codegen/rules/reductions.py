@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from intelliperf.codegen.rules.lanes import written
-from intelliperf.codegen.rules.object_sums import object_sum
+from intelliperf.codegen.rules.object_sums import object_sum, open_members
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem
 from intelliperf.codegen.rules.statements import callee_name, value_used
 from intelliperf.codegen.rules.wave_aggregate_atomics import FLOATS, INTEGERS
@@ -46,6 +46,7 @@ class Reduction:
     place: tuple[str, str] | None = None  # id and name of the variable that keeps where the extreme is
     scanned: bool = False  # the turns need what came up to their own
     whole: bool = False  # an object of a class that adds up its members
+    members: tuple[str, ...] = ()  # of such an object, if their names are known and anybody may use them
 
 
 def reductions(
@@ -62,9 +63,14 @@ def reductions(
         if identity is None or identity in inside or identity == counter.id or id(node) in accounted:
             continue
         summed = object_sum(problem, node) if problem is not None else None
-        if summed is not None and node.reference is not None and not _mentions(summed.children[2], identity):
+        if (
+            problem is not None
+            and summed is not None
+            and node.reference is not None
+            and not _mentions(summed.children[2], identity)
+        ):
             own = (identity, node.reference.name, "object_sum", "{a} += {b}", "0", node.canonical)
-            reduction, parts = Reduction(*own, summed, None, False, True), {id(node)}
+            reduction, parts = Reduction(*own, summed, None, False, True, open_members(problem, node)), {id(node)}
         else:
             reduction, parts = _reduction(place, node, loop, counter)
         accounted |= parts

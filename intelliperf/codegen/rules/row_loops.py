@@ -101,6 +101,7 @@ class RowLoop:
     carried: tuple[Reduction, ...]
     sums: tuple[Access, ...]
     neighbours: bool  # does it touch neighbouring elements in neighbouring turns, and nothing far apart but that?
+    abreast: bool  # do neighbouring threads touch neighbouring elements in each turn, and nothing far apart but that?
 
 
 def row_loop(problem: Problem, place: Place, function: Node, loop: Node) -> RowLoop:
@@ -128,7 +129,7 @@ def row_loop(problem: Problem, place: Place, function: Node, loop: Node) -> RowL
     found = list(accesses(turn))
     sums = tuple(_memory_sums(place, loop, found, algebra))
     _check_memory(place, loop, [item for item in found if item not in sums], algebra)
-    return RowLoop(loop, counter, carried, sums, _neighbours(found, algebra))
+    return RowLoop(loop, counter, carried, sums, _neighbours(found, algebra), _abreast(found, algebra))
 
 
 def _of_inner(jump: Node, loop: Node) -> bool:
@@ -225,6 +226,20 @@ def _neighbours(found: list[Access], algebra: Algebra) -> bool:
     return near > far
 
 
+def _abreast(found: list[Access], algebra: Algebra) -> bool:
+    addresses = Addresses(algebra)
+    near = far = 0
+    for item in found:
+        index = addresses.element(item.place).index
+        if index is None:
+            return False
+        step = index.factor_of("threadIdx.x")
+        if step.terms and _COUNTER in index.atoms:
+            small = set(step.terms) == {()} and abs(step.terms[()]) <= 2
+            near, far = near + small, far + (not small)
+    return near > far
+
+
 def same_lane(loops: list[RowLoop], function: Node, root: str) -> Polynomial | None:
     """The index that all of the loops use of an array, if lanes meet only what they wrote themselves."""
     seen: list[tuple[Polynomial, Polynomial]] = []
@@ -250,20 +265,20 @@ class Words:
     """Names and helpers that the rewritten text uses; `helper` declares one and returns its name."""
 
     lane: str
-    cuda: bool
+    sharing: groups.Sharing
     part: str
     meet: str  # a call with its semicolon that makes the lanes' stores known to each other, or ""
 
 
-def renders(reduction: Reduction, cuda: bool, name: str) -> str:
+def renders(reduction: Reduction, cuda: bool, sharing: groups.Sharing, name: str) -> str:
     """The helper that puts the lanes' parts together."""
     if reduction.place is not None:
-        return groups.first_extreme(name, ">" if reduction.kind.startswith("greatest") else "<", cuda)
+        return groups.first_extreme(name, ">" if reduction.kind.startswith("greatest") else "<", cuda, sharing)
     if reduction.whole:
-        return groups.object_sum(name, cuda)
+        return groups.object_sum(name, reduction.members, cuda, sharing)
     if reduction.scanned:
         return groups.scan(name, reduction.combine, cuda)
-    return groups.reduction(name, reduction.combine, cuda)
+    return groups.reduction(name, reduction.combine, cuda, sharing)
 
 
 def starts_neutral(function: Node, row: RowLoop, reduction: Reduction) -> bool:
@@ -297,7 +312,7 @@ def share_out(
     text = source.slice(initial.start_offset, initial.end_offset)
     first = words.lane if text in _ZERO else f"{text} + {words.lane}"
     source.replace(initial.start_offset, initial.end_offset, first)
-    source.replace(step.start_offset, step.end_offset, f"{counter.name} += {groups.LANES}")
+    source.replace(step.start_offset, step.end_offset, f"{counter.name} += {words.sharing.lanes}")
     before: list[str] = [words.meet] if words.meet else []
     after: list[str] = []
     for item in row.carried:

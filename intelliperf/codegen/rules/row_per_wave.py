@@ -53,10 +53,15 @@ class Names:
     part: str
     value: str
     cuda: bool
+    sharing: groups.Sharing
 
 
+@dataclass(frozen=True)
 class RowPerWave:
-    name = "row_per_wave"
+    """With `COLUMN`: threads that each walk down a column, of which there are too few for the device."""
+
+    name: str = "row_per_wave"
+    sharing: groups.Sharing = groups.ROW
 
     def rewrite(self, problem: Problem) -> Rewrite:
         place = kernel_place(problem)
@@ -65,9 +70,9 @@ class RowPerWave:
         plans: list[RowPlan] = []
         with problem.all_or_nothing():
             for kernel in place.functions:
-                plans = _plans(problem, place, kernel)
+                plans = _plans(problem, place, kernel, self.sharing)
                 before = {path: list(problem.source(path).splices) for path in problem.task.sources}
-                _write(problem, place, kernel, plans)
+                _write(problem, place, kernel, plans, self.sharing)
                 new = [s for path in before for s in problem.source(path).splices if s not in before[path]]
                 edits.append(new)
                 if edits[1:] and new:
@@ -77,15 +82,21 @@ class RowPerWave:
                 width, *others = program.extents(launch)
                 if width % groups.LANES or any(other != 1 for other in others):
                     raise NotApplicable(f"{launch}: blocks of {width} threads are not whole groups of {groups.LANES}")
-                scaled_grid(problem.source(launch.path), launch, groups.LANES)
+                scaled_grid(problem.source(launch.path), launch, self.sharing.lanes)
         lines = sorted({row.loop.line for plan in plans for row in plan.loops})
         return Rewrite(
             tuple(problem.source(path) for path in sorted(problem.task.sources)),
-            f"Let {groups.LANES} neighbouring lanes walk each row of {place.functions[0].name} together, "
+            f"Let {self.sharing.words} walk each {_what(self.sharing)} of {place.functions[0].name} together, "
             f"in the loops on line {', '.join(map(str, lines))}"
             + (" (sums of floating-point numbers are added up in another order)" if _floats(plans) else ""),
-            Declaration(geometry=True, reason=f"{groups.LANES} lanes for each row instead of one thread"),
+            Declaration(
+                geometry=True, reason=f"{self.sharing.lanes} lanes for each {_what(self.sharing)} of one thread"
+            ),
         )
+
+
+def _what(sharing: groups.Sharing) -> str:
+    return "row" if sharing == groups.ROW else "column"
 
 
 def _floats(plans: list[RowPlan]) -> bool:
@@ -97,7 +108,7 @@ def _floats(plans: list[RowPlan]) -> bool:
     ) or any(row.sums for plan in plans for row in plan.loops)
 
 
-def _plans(problem: Problem, place: Place, kernel: Node) -> list[RowPlan]:
+def _plans(problem: Problem, place: Place, kernel: Node, sharing: groups.Sharing) -> list[RowPlan]:
     """The kernel and the functions that its lanes run together. Raises `NotApplicable`."""
     check_relabelling(problem, place, kernel)
     for node in kernel.everything():
@@ -105,7 +116,8 @@ def _plans(problem: Problem, place: Place, kernel: Node) -> list[RowPlan]:
             raise NotApplicable(f"{place}: the kernel uses LDS ({node.name})")
         if node.kind in ("LambdaExpr", "GotoStmt", "SwitchStmt", "CXXForRangeStmt", "CXXTryStmt"):
             raise NotApplicable(f"{place}: line {node.line} holds a {node.kind}, which is not followed")
-    plans = [RowPlan(kernel)]
+    columns = sharing != groups.ROW
+    plans = [RowPlan(kernel, columns)]
     at = 0
     while at < len(plans):
         plan = plans[at]
@@ -113,13 +125,12 @@ def _plans(problem: Problem, place: Place, kernel: Node) -> list[RowPlan]:
         for call in plan.called:
             known = [other.function.name for other in plans]
             if callee_name(call) not in known:
-                plans.append(RowPlan(_callee(problem, place, call)))
+                plans.append(RowPlan(_callee(problem, place, call), columns))
         at += 1
-    if not any(row.neighbours for plan in plans for row in plan.loops):
+    if not any(plan.loops for plan in plans):
         reasons = list(dict.fromkeys(reason for plan in plans for reason in plan.refused))
-        raise NotApplicable(
-            "; ".join(reasons) or f"{place}: no loop of the kernel walks neighbouring elements in neighbouring turns"
-        )
+        walks = "down columns side by side" if columns else "neighbouring elements in neighbouring turns"
+        raise NotApplicable("; ".join(reasons) or f"{place}: no loop of the kernel walks {walks}")
     _check_blamed(problem, place, plans)
     return plans
 
@@ -154,7 +165,9 @@ def _loop(problem: Problem, place: Place, plan: RowPlan, loop: Node) -> None:
     """Shared out if it can be, else run by all lanes, turn for turn."""
     try:
         found = row_loop(problem, place, plan.function, loop)
-        if found.neighbours:
+        if plan.columns and any(item.scanned for item in found.carried):
+            raise NotApplicable(f"{place}: the loop on line {loop.line} carries a running sum down a column")
+        if found.abreast if plan.columns else found.neighbours:
             plan.loops.append(found)
             return
     except NotApplicable as reason:
@@ -240,14 +253,15 @@ def _check_callers(problem: Problem, place: Place, plans: list[RowPlan]) -> None
             raise NotApplicable(f"{place}: {name} is also used elsewhere, not by whole groups of lanes")
 
 
-def _write(problem: Problem, place: Place, kernel: Node, plans: list[RowPlan]) -> None:
+def _write(problem: Problem, place: Place, kernel: Node, plans: list[RowPlan], sharing: groups.Sharing) -> None:
     _check_callers(problem, place, plans)
-    _number(problem, place, kernel)
+    _number(problem, place, kernel, sharing)
     names = Names(
         unused_name(problem, "lane"),
         unused_name(problem, "part"),
         unused_name(problem, "row_value"),
         problem.dialect.cuda,
+        sharing,
     )
     for plan in plans:
         if plan.loops or plan.single:
@@ -266,21 +280,24 @@ def _write_function(problem: Problem, place: Place, plan: RowPlan, names: Names,
     def meeting(statement: Node) -> str:
         if not needs_meeting(plan, statement, troubled):
             return ""
-        return helper("group_meet", lambda name: groups.meeting(name, names.cuda)) + "();"
+        return helper("group_meet", lambda name: groups.meeting(name, names.cuda, names.sharing)) + "();"
 
     for statement in reads_that_wait(place, plan, troubled):
-        text = helper("group_meet", lambda name: groups.meeting(name, names.cuda))
+        text = helper("group_meet", lambda name: groups.meeting(name, names.cuda, names.sharing))
         source.insert(statement.start_offset, f"{text}();\n{source.indentation(statement.start_offset)}")
     for row in plan.loops:
         helpers = {
-            item.variable: helper(f"group_{item.kind}", partial(renders, item, names.cuda)) for item in row.carried
+            item.variable: helper(f"group_{item.kind}", partial(renders, item, names.cuda, names.sharing))
+            for item in row.carried
         }
         if row.sums:
-            helpers[""] = helper("group_sum", lambda name: groups.reduction(name, "{a} + {b}", names.cuda))
+            helpers[""] = helper(
+                "group_sum", lambda name: groups.reduction(name, "{a} + {b}", names.cuda, names.sharing)
+            )
         if any(item.scanned for item in row.carried):
             helpers["last"] = helper("group_last", lambda name: groups.last(name, names.cuda))
         plain = {item.variable for item in row.carried if starts_neutral(plan.function, row, item)}
-        words = Words(names.lane, names.cuda, names.part, meeting(row.loop))
+        words = Words(names.lane, names.sharing, names.part, meeting(row.loop))
         share_out(source, place, row, words, helpers, plain)
     together = {id(call) for call in plan.called}
     for number, statement in enumerate(plan.single):
@@ -291,8 +308,8 @@ def _write_function(problem: Problem, place: Place, plan: RowPlan, names: Names,
     start = next((child for child in whole.children if child.begin is not None), whole)
     source.insert(
         whole.start_offset + 1,
-        f"\n{source.indentation(start.start_offset)}const int {names.lane} = threadIdx.x % {groups.LANES};"
-        + (f"  // {groups.LANES} lanes share a row" if first else ""),
+        f"\n{source.indentation(start.start_offset)}const int {names.lane} = {names.sharing.lane};"
+        + (f"  // {names.sharing.lanes} lanes share a {_what(names.sharing)}" if first else ""),
     )
 
 
@@ -319,7 +336,7 @@ def _store_once(source: Source, place: Place, statement: Node, words: tuple[str,
     source.insert(statement_end(source, statement), end)
 
 
-def _number(problem: Problem, place: Place, kernel: Node) -> None:
+def _number(problem: Problem, place: Place, kernel: Node, sharing: groups.Sharing) -> None:
     """Every use of the thread's number becomes that of its group; other uses of coordinates end the proof."""
     source = problem.source(place.path)
     algebra = Algebra(kernel)
@@ -344,7 +361,7 @@ def _number(problem: Problem, place: Place, kernel: Node) -> None:
         wide = top.canonical.replace("const ", "") not in ("int", "unsigned int", "short", "unsigned short")
         opened, closed = (f"static_cast<{top.canonical}>(", ")") if wide else ("", "")
         block = f"{opened}{'gridDim' if count else 'blockIdx'}.x{closed}"
-        text = f"{block} * (blockDim.x / {groups.LANES})" + ("" if count else f" + threadIdx.x / {groups.LANES}")
+        text = f"{block} * (blockDim.x / {sharing.lanes})" + ("" if count else f" + {sharing.number}")
         user = top.user()
         bound = user is None or user.kind in ("VarDecl", "BinaryOperator") and user.opcode in ("", "=")
         source.replace(top.start_offset, top.end_offset, text if bound else f"({text})")

@@ -17,6 +17,7 @@ class RowPlan:
     """What is known of one function that the lanes of a group run together."""
 
     function: Node
+    columns: bool = False  # do the lanes of a group share a column, side by side with others, and not a row?
     loops: list[RowLoop] = field(default_factory=list)
     single: list[Node] = field(default_factory=list)  # statements for the first lane
     called: list[Node] = field(default_factory=list)  # calls of functions that the group runs together, too
