@@ -20,6 +20,7 @@ from intelliperf.records import (
     Geometry,
     Kernel,
     KernelProfile,
+    Metric,
     Scope,
     SourceEvidence,
     Verdict,
@@ -118,7 +119,7 @@ class Observer:
             try:
                 found += self.formula.findings(kernel, device)
             except MissingMetric as error:
-                missing.append("; ".join([str(error), *kernel.notes]))
+                missing.append(why_not_diagnosed(kernel, error))
         if missing and len(missing) == len(kernels):
             raise MissingMetric(missing[0])
         for reason in missing if told else ():
@@ -275,3 +276,10 @@ def renewed(kernel: KernelProfile, again: ApplicationProfile, finding: Finding) 
     return dataclasses.replace(
         kernel, dispatches=now.dispatches, device_time_ns=now.device_time_ns, geometries=now.geometries, share=now.share
     )
+
+
+def why_not_diagnosed(kernel: KernelProfile, error: MissingMetric) -> str:
+    """Of a kernel of which nothing was counted, what the tool said: which quantity a formula misses adds nothing."""
+    if kernel.notes and not kernel.has(Metric.DEVICE_TIME_NS):
+        return f"{kernel.kernel.name} was not counted: {'; '.join(kernel.notes)}"
+    return "; ".join([str(error), *kernel.notes])

@@ -28,6 +28,7 @@ from intelliperf.records import (
     Provenance,
     Quantity,
 )
+from intelliperf.search.observer import why_not_diagnosed
 
 
 @pytest.mark.parametrize("name", FORMULAS)
@@ -115,6 +116,12 @@ def test_a_quantity_that_was_not_collected_is_an_error_not_a_clean_bill() -> Non
     )
     with pytest.raises(MissingMetric, match="lds_phases"):
         FORMULAS["bankConflict"].diagnose(partial, DEVICE)
+    failed = replace(partial, quantities={}, notes=("no hardware counters: ncu fails on app: out of order",))
+    with pytest.raises(MissingMetric) as missing:
+        FORMULAS["bankConflict"].diagnose(failed, DEVICE)
+    assert why_not_diagnosed(failed, missing.value) == (
+        f"{whole.kernel.name} was not counted: no hardware counters: ncu fails on app: out of order"
+    )
 
 
 def test_a_kernel_with_little_of_the_time_can_gain_little() -> None:
