@@ -125,6 +125,8 @@ class Program:
             changed = is_changed(launch.function, name)
             if len(inside) == 1 and not changed:
                 return [(launch, inside[0])]
+            if not inside and (value := _assigned_once(launch.function, name)) is not None:
+                return [(launch, value)]
             passed = _is_parameter(launch.function, name)
             if passed and not inside and not changed:
                 return self._passed(launch, launch.function, name)
@@ -222,6 +224,10 @@ def _macro_value(definition: Node) -> Node:
 
 def is_changed(function: Node, name: str) -> bool:
     """Assigned, counted, or with its address taken."""
+    return any(True for _ in _changes(function, name))
+
+
+def _changes(function: Node, name: str) -> Iterator[Node]:
     for node in walk(function):
         target = None
         if node.type == "assignment_expression":
@@ -229,8 +235,21 @@ def is_changed(function: Node, name: str) -> bool:
         elif node.type in ("update_expression", "pointer_expression"):
             target = _field(node, "argument")
         if target is not None and re.match(rf"{re.escape(name)}\b", text_of(target)):
-            return True
-    return False
+            yield node
+
+
+def _assigned_once(function: Node, name: str) -> Node | None:
+    """The value of a variable that is declared without one and assigned in one place: it has no other."""
+    declared = any(
+        node.type == "declaration" and any(text_of(part) == name for part in node.children_by_field_name("declarator"))
+        for node in walk(function)
+    )
+    changes = list(_changes(function, name)) if declared else []
+    if len(changes) != 1 or changes[0].type != "assignment_expression":
+        return None
+    (change,) = changes
+    plain = text_of(_field(change, "left")) == name and text_of(_field(change, "operator")) == "="
+    return _field(change, "right") if plain else None
 
 
 def _is_parameter(function: Node, name: str) -> bool:
