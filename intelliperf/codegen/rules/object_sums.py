@@ -31,7 +31,7 @@ def object_sum(problem: Problem, variable: Node) -> Node | None:
 
 
 def open_members(problem: Problem, variable: Node) -> tuple[str, ...]:
-    """Names of all members of such an object, where a function that is no friend of its class may name them."""
+    """Names of all members of such an object, where a function outside of its class may name them."""
     if (vector := _VECTOR.search(variable.canonical)) is not None:
         return tuple("xyzw"[: int(vector[2])])
     owner = class_name(variable.canonical)
