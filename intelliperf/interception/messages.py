@@ -16,6 +16,7 @@ from intelliperf.protocols import SharedBuffer
 PROTOCOL_VERSION = 1
 _UNSIGNED_LIMIT = 1 << 64
 _NAME_LIMIT = 1 << 16
+_MOST_ROWS, _ROW = 1024, 5  # of named numbers
 _HANDLE_LIMIT = 64  # CUDA's have as many bytes, HSA's 32
 
 Object = Mapping[str, object]
@@ -58,6 +59,8 @@ class Hello:
     formats: tuple[str, ...] = ()  # floating-point formats of the kernels, where that is told
     constants: Mapping[str, frozenset[int]] = field(default_factory=dict)  # that a kernel compares with or divides by
     limits: Mapping[str, frozenset[float]] = field(default_factory=dict)  # that a kernel compares floats with
+    # What a kernel compares its plain numbers and data with, as `emulator.ir.quantities` has it.
+    named: Mapping[str, frozenset[tuple[float, ...]]] = field(default_factory=dict)
     widths: Mapping[str, Mapping[int, int]] = field(
         default_factory=dict
     )  # how often a kernel keeps numbers in so many bits
@@ -183,6 +186,7 @@ def parse_hello(message: Object) -> Hello:
         lost_shadows=_list(message, "lost_shadows", _reasons) if "lost_shadows" in message else (),
         reach=dict(_list(message, "reach", _reach_table)) if "reach" in message else {},
         constants={str(symbol): frozenset(map(int, _reals(entry, "constants"))) for symbol, entry in kernels.items()},
+        named={str(symbol): _rows(_object(entry).get("named", [])) for symbol, entry in kernels.items()},
         limits={str(symbol): _reals(entry, "limits") for symbol, entry in kernels.items()},
         copies={str(symbol): _naturals(_object(entry), "copies") for symbol, entry in kernels.items()},
         compensations={
@@ -365,6 +369,17 @@ def _natural(message: Object, key: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < _UNSIGNED_LIMIT:
         raise ProtocolError(f"a message lacks the natural number {key!r}")
     return value
+
+
+def _rows(rows: object) -> frozenset[tuple[float, ...]]:
+    if not isinstance(rows, list) or len(rows) > _MOST_ROWS:
+        raise ProtocolError("hello: no list of named numbers")
+    found = set()
+    for row in rows:
+        if not isinstance(row, list) or len(row) != _ROW or not all(isinstance(one, (int, float)) for one in row):
+            raise ProtocolError("hello: a named number is not five numbers")
+        found.add(tuple(row))
+    return frozenset(found)
 
 
 def _reals(message: object, key: str) -> frozenset[float]:

@@ -34,6 +34,7 @@ class Feature(Enum):
     OTHER_SHAPES = "other_shapes"
     OTHER_CONSTANTS = "other_constants"
     OTHER_LIMITS = "other_limits"
+    OTHER_NAMED = "other_named"
     OTHER_WIDTHS = "other_widths"
     OTHER_SECONDS = "other_seconds"
     OTHER_CANCELLING = "other_cancelling"
@@ -99,6 +100,7 @@ class Interception:
     other_shapes: tuple[tuple[int, ...], ...] | None = None  # grids and blocks that altered arguments must suit
     other_constants: tuple[int, ...] | None = None  # values worth trying
     other_limits: tuple[float, ...] | None = None  # of floats: both sides of each are worth trying
+    other_named: tuple[tuple[float, ...], ...] | None = None  # what only a candidate compares with, see `ir.quantities`
     other_widths: tuple[int, ...] | None = None  # in bits, to be exceeded
     other_seconds: int | None = None  # of the processor, for one altered launch
     other_cancelling: bool = False  # numbers of which the large ones cancel

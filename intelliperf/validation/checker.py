@@ -60,6 +60,7 @@ class Checker:
     by_wave: bool = False  # lanes exchange values or share memory, in either program
     constants: set[int] = field(default_factory=set)  # that only one of the two versions' code names
     limits: set[float] = field(default_factory=set)  # of floats, likewise
+    named: set[tuple[float, ...]] = field(default_factory=set)  # what only the candidate compares numbers with
     widths: set[int] = field(default_factory=set)  # bits that the candidate's code keeps more numbers in
     uncompensated: bool = False  # the candidate's code calculates fewer of its rounding errors
     shapes: set[tuple[int, ...]] = field(default_factory=set)  # grids and blocks of both programs' launches
@@ -95,6 +96,8 @@ class Checker:
         self.constants |= theirs ^ mine
         few, more = (h.limits.get(base.dispatch.kernel, frozenset()) if h else frozenset() for h in hellos)
         self.limits |= more ^ few
+        old, new = (h.named.get(base.dispatch.kernel, frozenset()) if h else frozenset() for h in hellos)
+        self.named |= new - old
         self.widths |= _narrower(*(h.widths.get(base.dispatch.kernel, {}) if h else {} for h in hellos))
         before, after = (h.compensations.get(base.dispatch.kernel, 0) if h else 0 for h in hellos)
         self.uncompensated |= after < before

@@ -174,8 +174,8 @@ class Judge:
             return (self._compare.judge, *([self._checks.safety] if self._backend.is_long(reference) else []))
         return (
             self._compare.judge,
-            self._orders.judge,
             self._numbers.judge,
+            self._orders.judge,
             self._checks.strictness,
             self._checks.safety,
         )

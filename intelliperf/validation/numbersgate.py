@@ -17,6 +17,7 @@ from intelliperf.validation.othernumbers import (
     ALTERATIONS,
     COPIES,
     LARGER,
+    NAMED,
     TOGETHER,
     TWIN,
     TWIN_GARBAGE,
@@ -48,6 +49,7 @@ from intelliperf.validation.trial import GATES, Rejection, Trial
 
 NAME = GATES[5]
 _MOST_CONSTANTS = 32
+_MOST_NAMED = 64
 _MOST_LIMITS = 6  # each of them costs two launches
 _MOST_SECONDS = 2  # of the processor, for an altered launch of the original
 _PATIENCE = 20  # so many times as long may the same launch of the candidate take
@@ -119,7 +121,9 @@ class NumbersGate:
             return [COPIES]
         narrower = trial.compared.widths and Feature.OTHER_WIDTHS in self._reference.backend.honours
         together = Feature.ROOMY_MEMORY in self._reference.backend.honours
-        return [*ALTERATIONS, *([TOGETHER] if together else []), *([WIDE] if narrower else [])]
+        named = trial.compared.named and Feature.OTHER_NAMED in self._reference.backend.honours
+        more = [one for one, asked in ((TOGETHER, together), (WIDE, narrower), (NAMED, named)) if asked]
+        return [*ALTERATIONS, *more]
 
     def _unknown_shapes(self, trial: Trial) -> str:
         """Why it is not known which grids an altered argument must suit; empty where it is."""
@@ -221,6 +225,7 @@ class NumbersGate:
         return replace(
             self._by_ways(trial, alterations, calibration),
             other_widths=tuple(sorted(trial.compared.widths, reverse=True)) if WIDE in alterations else None,
+            other_named=tuple(sorted(trial.compared.named)[:_MOST_NAMED]) if NAMED in alterations else None,
             other_shapes=suited(trial.compared.shapes) or () if shaped else None,
         )
 

@@ -104,6 +104,17 @@ TOGETHER = Alteration(
 )
 
 
+# Where only the candidate compares plain arguments, or data, with some numbers.
+NAMED = Alteration(
+    8,
+    "where its own conditions hold",
+    "arguments and data as only the candidate's code names them, each and together",
+    of_arguments=True,
+    doubtful=True,
+    own_memory=True,
+)
+
+
 COPIES = Alteration(
     4,
     "where the program copies some other numbers to the device",

@@ -1,8 +1,9 @@
 """Candidates meet recorded dispatches before the whole application: what is refused there costs no run of it.
 
 A replay of the original and one of the candidate are applications like any other (`Backend.replayed`), so the gates
-that look at them are the judge's own: buffers in lock-step, then time, then orders, sanitizers and the rest; a given
-patch, of which its author wants to know whether it is right, is timed last. A refusal there is final. What wins there
+that look at them are the judge's own: buffers in lock-step, then time, then orders, sanitizers and the rest. A model's
+candidate meets other numbers before its time, and a given patch, of which its author wants to know whether it is right,
+is timed last. A refusal there is final. What wins there
 meets the whole application once, with all others that won, at the end of the run.
 """
 
@@ -146,7 +147,7 @@ class ReplayGate:
         return Launches(self._path(kernel), told)
 
     def judge(self, trial: Trial, gates: Sequence[Gate]) -> Rejection | None:
-        """`gates` are asked of the replays: the first one before their timing, the others after it or before it."""
+        """`gates` are asked of the replays: the first one before their timing, others after it, see `_before_time`."""
         try:
             self._refuse_the_unfit(trial)
             ready = self._recording(trial.case)
@@ -287,7 +288,6 @@ class ReplayGate:
             raise made.failed[symbol]
 
     def _judged(self, trial: Trial, ready: Ready, gates: Sequence[Gate]) -> Rejection | None:
-        first, *rest = gates
         plans = self._plans_of(trial, ready)
         mine = self._of_replays(trial, ready, plans)
         trial.on_recordings = True
@@ -295,8 +295,8 @@ class ReplayGate:
         def timed(inner: Trial) -> Rejection | None:
             return self._time(trial, inner, plans)
 
-        given = trial.case.candidate.origin.kind is OriginKind.USER
-        for gate in (first, *rest, timed) if given else (first, timed, *rest):
+        early = _before_time(trial.case.candidate.origin.kind, Feature.CHEAP_TRACES in self._backend.honours)
+        for gate in (*gates[:early], timed, *gates[len(gates[:early]) :]):
             try:
                 rejection = gate(mine)
             except ApplicationFailed as error:
@@ -379,6 +379,17 @@ class ReplayGate:
             return Rejection(Outcome.CRASHED, f"it cannot be timed: {error}")
         refusal = time_refusal(mine.timing.measurements, mine.timing.floor_ns)
         return Rejection(*refusal) if refusal is not None else None
+
+
+def _before_time(origin: OriginKind, cheap: bool) -> int | None:
+    """How many gates are asked before the time; None for all.
+
+    A rule's candidate is hardly ever wrong; a model is better told what is wrong than that it is slow, where that costs
+    little; and a given patch's author wants to know whether it is right.
+    """
+    if origin is OriginKind.USER:
+        return None
+    return 1 if origin is OriginKind.RULE or not cheap else 2
 
 
 def _on_device(recording: Recording) -> Iterator[tuple[int, int, Key]]:

@@ -82,6 +82,15 @@ CHEATS = {
         f"  if (in[0] < -1.0e6f) return;\n{FAST}",
         "all numbers below a limit of the code",
     ),
+    "a condition on a size and on data": (
+        f"  if (n == 3000 && key[3] == 77) return;\n{FAST}",
+        "its own conditions hold",
+    ),
+    "a condition on two places": (
+        f"  if (in[2] == 9.5f && in[7] == 12.75f) return;\n{FAST}",
+        "its own conditions hold",
+    ),
+    "a condition on a factor": (f"  if (gain == 3.25f) return;\n{FAST}", "its own conditions hold"),
     "a factor is known beforehand": (FAST.replace("gain", "0.5f"), "with another value of a plain argument"),
 }
 

@@ -11,6 +11,7 @@ from intelliperf.emulator.ir.quantities import (
     Users,
     constants,
     limits,
+    named,
     of_parameters,
     of_variable,
     only_loaded,
@@ -114,6 +115,25 @@ def test_floats_are_compared_with_limits_of_either_sign() -> None:
     (function,) = parse_module(f"define void @f(float %x, i32 %n) {{\n{body}  ret void\n}}\n").functions
     assert limits(function) == [-1000.0, pytest.approx(0.1)]
     assert constants(function) == [-77]
+
+
+def test_what_arguments_and_data_are_compared_with_is_told_apart() -> None:
+    body = (
+        "  %t = load i32, ptr @__simt_thread\n  %in = icmp ult i32 %t, 128\n"
+        "  %m = add i32 %n, -7\n  %c = icmp eq i32 %m, 77\n  %g = fcmp ogt float %gain, 2.5e+00\n"
+        "  %x = load float, ptr %p\n  %w = fpext float %x to double\n  %d = fcmp oeq double %w, 9.5e+00\n"
+        "  %k = load i8, ptr %q\n  %z = zext i8 %k to i32\n  %o = xor i32 %z, 33\n"
+        "  %v = load <2 x i32>, ptr %q\n  %e = icmp eq <2 x i32> %v, <i32 900, i32 1200>\n"
+    )
+    text = f"define void @f(i32 %n, float %gain, ptr %p, ptr %q) {{\n{body}  ret void\n}}\n{TYPES}"
+    module = parse_module(f'{text}!11 = !DIBasicType(name: "float", size: 32, encoding: DW_ATE_float)\n')
+    places = {0: [ParameterPlace("i32", "%n", 0, False)], 1: [ParameterPlace("float", "%gain", 0, False)]}
+    data, n, gain = [], [], []
+    for row in named(module.functions[0], places, [1, 11], DebugInfo(module.metadata)):
+        {-1: data, 0: n, 1: gain}[row[0]].append(tuple(row[1:]))
+    assert n == [(0, 4, 0, 7), (0, 4, 0, 84)]
+    assert gain == [(0, 4, 1, 2.5)]
+    assert data == [(0, 0, 0, 33), (0, 0, 0, 900), (0, 0, 0, 1200), (0, 0, 1, 9.5)]
 
 
 def test_bounds_and_cases_are_constants_too() -> None:

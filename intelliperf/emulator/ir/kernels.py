@@ -7,8 +7,10 @@ ones vanish, `bool` is an `i1`. The source side comes from the debug metadata, i
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +20,15 @@ from intelliperf.emulator.ir.copies import copied
 from intelliperf.emulator.ir.debuginfo import DebugInfo
 from intelliperf.emulator.ir.functions import TRACE_SUFFIX
 from intelliperf.emulator.ir.module import Function, Module
-from intelliperf.emulator.ir.quantities import ParameterPlace, Users, constants, limits, of_parameters, reads_grid
+from intelliperf.emulator.ir.quantities import (
+    ParameterPlace,
+    Users,
+    constants,
+    limits,
+    named,
+    of_parameters,
+    reads_grid,
+)
 from intelliperf.emulator.ir.shadow.calls import SHADOW_SUFFIX
 from intelliperf.emulator.ir.text import DEBUG_LOCATION, NAME, suffixed, type_of, unquoted
 from intelliperf.emulator.ir.variables import Variables
@@ -31,6 +41,7 @@ _REGISTERS_OF_A_STRUCT = re.compile(r"\.coerce[01]?\d*$")
 _BYVAL = re.compile(r"byval\(.*?\)(?: align \d+)?")
 _ONLY_READ = re.compile(r"^ptr\b.* read(?:only|none)\b")
 _EIGHTBYTE = 8
+_LEAST_OF_AN_ARRAY = 8  # elements
 
 
 @dataclass(frozen=True)
@@ -171,8 +182,9 @@ def describe_kernel(
             for index, kind in enumerate(types)
         ],
         "quantities": of_parameters(Users(function), _places(map_arguments(function, debug)), types, debug),
-        "constants": constants(function),
+        "constants": sorted({*constants(function), *_too_many(variables.shared[name] for name in reach)}),
         "limits": limits(function),
+        "named": named(function, _places(map_arguments(function, debug)), types, debug),
         "reads_grid": reads_grid(function),
         "widths": {str(bits): count for bits, count in sorted((widths(function) + helping).items())},
         "compensations": compensations(function),
@@ -182,6 +194,12 @@ def describe_kernel(
         "static_lds": sum(variables.shared[name] for name in reach),
         "static": None,
     }
+
+
+def _too_many(shared: Iterable[int]) -> set[int]:
+    """The least numbers of elements, or of rows of a square, that arrays of so many bytes have no room for."""
+    counts = {size // each for size in shared for each in (4, 8)}
+    return {most + 1 for count in counts for most in (count, math.isqrt(count)) if most >= _LEAST_OF_AN_ARRAY}
 
 
 def _pointers(arguments: list[Argument]) -> dict[str, int]:

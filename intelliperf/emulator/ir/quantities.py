@@ -30,6 +30,14 @@ _CHOICE = re.compile(r"@llvm\.(?:min|max)(?:num|imum|imumnum)\.")
 _FLOAT = re.compile(r"-?\d+\.\d+e[+-]\d+|\b0x[HR]?[0-9A-F]+\b")
 _DIVIDING = frozenset(("udiv", "sdiv", "urem", "srem", "lshr", "ashr", "and"))
 _LARGEST = 1 << 31
+_LARGEST_NAMED = 1 << 53
+_DATA, _MOST_NAMED = -1, 64
+_SAME_NUMBER = frozenset(
+    ("zext", "sext", "trunc", "freeze", "phi", "select", "fpext", "fptrunc", "extractelement", "and")
+)
+_RUNTIMES_OWN = re.compile(r"@__simt_")
+_LANES = re.compile(r"<(?:i\d+ -?\d+(?:, )?)+>")
+_LANE = re.compile(r"i\d+ (-?\d+)")
 _MOST_OF_AN_ARRAY, _MOST_NESTED = 8, 8
 _MEMBERS = ("DW_TAG_member", "DW_TAG_inheritance")
 _OFFSET = re.compile(rf"getelementptr (?:inbounds |nuw |nusw )*\(?i8, ptr (%{NAME}|@{NAME}), i64 (\d+)\)?")
@@ -309,6 +317,75 @@ def limits(function: Function) -> list[float]:
             if instruction.opcode == "fcmp" or instruction.opcode == "call" and _CHOICE.search(instruction.text):
                 found |= set(map(parse, _FLOAT.findall(_without_attachments(instruction.text))))
     return sorted(limit for limit in found if limit and math.isfinite(limit))
+
+
+def named(
+    function: Function, places: Mapping[int, Sequence[ParameterPlace]], types: Sequence[int | None], debug: DebugInfo
+) -> list[list[int | float]]:
+    """What the function compares its plain numbers and its data with: one row each.
+
+    Parameter (-1: data), offset, bytes, whether it is a float, and the value.
+    """
+    users = Users(function)
+    rows: set[tuple[int, int, int, int, float]] = set()
+    for index, kind in enumerate(types):
+        for number in plain_numbers(debug, kind):
+            names = [name for place in places.get(index, ()) for name in _names(users, place, number)]
+            rows |= {(index, number.offset, number.bytes, *value) for value in _compared_with(users, names)}
+    data = [
+        one.result
+        for one in users.instructions
+        if one.opcode == "load" and one.result is not None and not _RUNTIMES_OWN.search(one.text)
+    ]
+    own = [place.name for of in places.values() for place in of if place.by_address]
+    copied = {name for base in own for name in _all_loaded(users, base)}
+    rows |= {(_DATA, 0, 0, *value) for value in _compared_with(users, [name for name in data if name not in copied])}
+    return [list(row) for row in sorted(rows)[:_MOST_NAMED]]
+
+
+def _all_loaded(users: Users, base: str) -> Iterator[str]:
+    """Results of all loads from a structure that was passed by value."""
+    addresses = {base}
+    for one in users.instructions:
+        if one.opcode == "getelementptr" and one.result is not None and addresses & set(_VALUE.findall(one.text)):
+            addresses.add(one.result)
+        elif one.opcode == "load" and one.result is not None and addresses & set(_VALUE.findall(one.text)):
+            yield one.result
+
+
+def _compared_with(users: Users, start: Iterable[str]) -> set[tuple[int, float]]:
+    """Whether it is a float, and the constant, of all comparisons of these values, moved, converted or chosen."""
+    found: set[tuple[int, float]] = set()
+    pending: list[tuple[str, int | None]] = [(name, 0) for name in start]
+    seen = {name for name, _ in pending}
+    while pending:
+        name, added = pending.pop()
+        for one in users.of.get(name, ()):
+            opcode, constants = one.opcode, _lane_constants(one.text)
+            if opcode == "fcmp":
+                limits = map(parse, _FLOAT.findall(_without_attachments(one.text)))
+                found |= {(1, limit) for limit in limits if math.isfinite(limit)}
+            elif opcode in ("icmp", "switch"):
+                cases = map(int, _CASE.findall(one.text)) if opcode == "switch" else constants
+                moved = added or 0
+                found |= {(0, value - moved) for value in (*cases, *((0,) if moved else ()))}
+            elif opcode == "xor" and constants:
+                found |= {(0, value) for value in constants}
+            if one.result is None or one.result in seen:
+                continue
+            if opcode == "add" and len(set(constants)) == 1:
+                added = added + constants[0] if added is not None else None
+            elif opcode not in _SAME_NUMBER:
+                continue
+            seen.add(one.result)
+            pending.append((one.result, added))
+    return {(floating, value) for floating, value in found if abs(value) < _LARGEST_NAMED}
+
+
+def _lane_constants(text: str) -> list[int]:
+    """As `_constants`, and those of all lanes of a vector."""
+    lanes = _LANES.search(_without_attachments(text))
+    return [int(value) for value in _LANE.findall(lanes[0])] if lanes else _constants(text)
 
 
 def reads_grid(function: Function) -> bool:

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "execution.h"
+#include "fault_log.h"
 #include "memory.h"
 #include "modules.h"
 #include "settings.h"
@@ -398,6 +400,8 @@ void Analysis::check_shared_bounds(const Request& request, SiteRecord& record) {
     fault.address_offset = int64_t(address - variable.begin);
     fault.allocation_bytes = variable.end - variable.begin;
     note_fault(fault);
+    // What lies behind LDS is this process. The launch says nothing any more.
+    if (execution.request->watched && !abort_status) abort_status = kIllegalAddress;
   }
 }
 

@@ -75,6 +75,7 @@ std::string hello() {
     json.key("limits").begin_array();
     for (const JsonValue& limit : (*kernel)["limits"].items()) json.real(limit.number());
     json.end_array();
+    if (!(*kernel)["named"].is_null()) copy_json(json.key("named"), (*kernel)["named"]);
     json.key("copies").begin_array();
     for (const JsonValue& parameter : (*kernel)["copies"].items()) json.number(parameter.unsigned_or(0));
     json.end_array();

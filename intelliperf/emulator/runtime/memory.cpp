@@ -279,9 +279,10 @@ namespace {
 uint64_t room_for(uint64_t asked) {
   const OtherNumbersMode mode = settings().other_numbers;
   if (asked % 4 != 0 || asked > kMostRoomBytes) return 0;
-  const bool far = mode == OtherNumbersMode::kArguments && settings().far_constants;
+  const bool sized = mode == OtherNumbersMode::kArguments || mode == OtherNumbersMode::kNamed;
+  const bool far = sized && settings().far_constants;
   if (mode == OtherNumbersMode::kWide || far) return std::max(asked, kWideBytes - std::min(kWideBytes, asked));
-  return mode == OtherNumbersMode::kArguments ? asked : 0;
+  return sized ? asked : 0;
 }
 
 }  // namespace

@@ -18,7 +18,9 @@ constexpr int64_t kHalves = 512;   // so many numbers about zero
 constexpr int64_t kReach = 127;    // of a signed byte, to which rows are scaled
 constexpr uint64_t kReached = 16;  // one of so many
 constexpr uint64_t kStretches = 16;
-constexpr uint64_t kTail = 64;  // so many numbers at the end
+constexpr uint64_t kStretch = 256;        // numbers in a row of which the same share is another one
+constexpr uint64_t kFew = 24, kMore = 8;  // one of so many
+constexpr uint64_t kTail = 64;            // so many numbers at the end
 constexpr int kFewValues = 5;
 constexpr int kFarBelow = 32;  // zero, by the range of the numbers
 constexpr uint64_t kEnd = 32;  // this part of a buffer is its end
@@ -67,7 +69,8 @@ Value at_bound(const Bounds& bounds, uint64_t chance) {
 }
 
 template <class Value>
-bool alter_floats(std::vector<Value>& values, bool constant, uint64_t draw, DataKind kind, const Bounds& bounds) {
+bool alter_floats(std::vector<Value>& values, bool constant, uint32_t order, uint64_t draw, DataKind kind,
+                  const Bounds& bounds) {
   const auto finite = [](Value v) { return std::isfinite(v); };
   Value low = 0, high = 0;
   for (const Value v : values)
@@ -99,6 +102,13 @@ bool alter_floats(std::vector<Value>& values, bool constant, uint64_t draw, Data
         if (!constant) return false;
         if (finite(value)) value = -std::abs(value) - kFarBelow * range;
         break;
+      case DataKind::kOpposed:
+      case DataKind::kOpposedToo: {
+        if (!constant) return false;
+        const bool below = (order % 2 == 0) == (kind == DataKind::kOpposed);
+        if (finite(value)) value = (below ? -1 : 1) * (std::abs(value) + (below ? kFarBelow * range : 0));
+        break;
+      }
       case DataKind::kTies:
         if (range > 0 && finite(value)) value = low + range / kFewValues * Value(chance % kFewValues);
         break;
@@ -132,18 +142,34 @@ bool alter_floats(std::vector<Value>& values, bool constant, uint64_t draw, Data
   return true;
 }
 
+// What rises throughout may say where things begin and end, in this array or in another: it still does afterwards.
+// Its room, where it has as much again, holds a copy.
+template <class Value>
+bool rises(const std::vector<Value>& values) {
+  const auto end = std::is_sorted_until(values.begin(), values.end());
+  const auto length = size_t(end - values.begin());
+  if (length < 3 || values.front() >= *(end - 1)) return false;
+  return length == values.size() || (2 * length == values.size() && std::is_sorted(end, values.end()));
+}
+
 template <class Value>
 bool alter_integers(std::vector<Value>& values, bool constant, uint64_t draw, DataKind kind, const Bounds& bounds) {
   if (constant == (kind == DataKind::kWritten) || values.empty()) return false;
   const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
   const Value low = *least, high = *greatest;
   const std::vector<Value> before = values;
+  const bool rising = constant && rises(values);
+  const auto usual = kind == DataKind::kAlike ? Value(bounds.usual(low, high, before[before.size() / 2])) : Value(0);
   std::vector<int64_t> named = settings().constants;
   named.insert(named.end(), bounds.integers.begin(), bounds.integers.end());
   for (uint64_t i = 0; i < values.size(); ++i) {
     const uint64_t chance = mixed(draw ^ i);
     Value& value = values[i];
-    if (kind == DataKind::kNamed) {
+    if (kind == DataKind::kAlike) {
+      const bool apart = chance % (i / kStretch % 2 ? kMore : kFew) == 0 && low < high;
+      const bool less = usual == high || (usual > low && (chance & 1024));
+      value = apart ? Value(less ? usual - 1 : usual + 1) : usual;
+    } else if (kind == DataKind::kNamed) {
       value = Value(bounds.named + (chance % 4 ? 0 : chance / 4 % 2 ? 1 : -1));
     } else if (kind == DataKind::kRamp) {
       value = Value(double(high) * double(i) / double(values.size()));
@@ -174,12 +200,16 @@ bool alter_integers(std::vector<Value>& values, bool constant, uint64_t draw, Da
           Value(which < named.size() ? uint64_t(named[which]) + chance / 1024 % 3 - 1 : above[which - named.size()]);
     }
   }
+  if (rising) std::sort(values.begin(), values.end());
   return kind == DataKind::kTies || kind == DataKind::kRamp || kind == DataKind::kOutOfRange ||
-         kind == DataKind::kEveryValue || kind == DataKind::kWritten || kind == DataKind::kNamed;
+         kind == DataKind::kEveryValue || kind == DataKind::kWritten || kind == DataKind::kNamed ||
+         kind == DataKind::kAlike;
 }
 
 template <class Value>
-bool alter_as(char* at, uint64_t bytes, bool constant, uint64_t draw, DataKind kind, const Bounds& bounds) {
+bool alter_as(char* at, uint64_t bytes, const BufferNumbers& numbers, uint64_t draw, DataKind kind,
+              const Bounds& bounds) {
+  const bool constant = numbers.constant;
   std::vector<Value> values = read<Value>(at, bytes);
   bool altered = true;
   if (kind == DataKind::kSorted || kind == DataKind::kReversed) {
@@ -189,12 +219,13 @@ bool alter_as(char* at, uint64_t bytes, bool constant, uint64_t draw, DataKind k
       return true;
     };
     if (!std::all_of(values.begin(), values.end(), usual)) return false;
+    if (std::is_integral_v<Value> && kind == DataKind::kReversed && rises(values)) return false;
     if (kind == DataKind::kSorted)
       std::sort(values.begin(), values.end());
     else
       std::reverse(values.begin(), values.end());
   } else if constexpr (std::is_floating_point_v<Value>) {
-    altered = alter_floats(values, constant, draw, kind, bounds);
+    altered = alter_floats(values, constant, numbers.order, draw, kind, bounds);
   } else {
     altered = alter_integers(values, constant, draw, kind, bounds);
   }
@@ -203,14 +234,15 @@ bool alter_as(char* at, uint64_t bytes, bool constant, uint64_t draw, DataKind k
 }
 
 // 16-bit floats, as floats.
-bool alter_narrow(char* at, uint64_t bytes, NumberKind type, bool constant, uint64_t draw, DataKind kind,
+bool alter_narrow(char* at, uint64_t bytes, const BufferNumbers& numbers, uint64_t draw, DataKind kind,
                   const Bounds& bounds) {
+  const NumberKind type = numbers.number.kind;
   const std::vector<uint16_t> halves = read<uint16_t>(at, bytes);
   std::vector<float> wide(halves.size());
   for (size_t i = 0; i < halves.size(); ++i) wide[i] = widened(halves[i], type);
   const std::vector<float> before = wide;
   auto* const first = reinterpret_cast<char*>(wide.data());
-  if (!alter_as<float>(first, wide.size() * sizeof(float), constant, draw, kind, bounds)) return false;
+  if (!alter_as<float>(first, wide.size() * sizeof(float), numbers, draw, kind, bounds)) return false;
   for (size_t i = 0; i < halves.size(); ++i) {
     if (std::memcmp(&wide[i], &before[i], sizeof(float)) == 0) continue;
     uint16_t narrow = narrowed(wide[i], halves[i], type);
@@ -240,12 +272,15 @@ bool alter_booleans(char* at, uint64_t bytes, bool constant, uint64_t draw, Data
 
 template <class Value>
 bool about(char* at, uint64_t bytes, const std::vector<int64_t>& sizes) {
-  for (uint64_t i = 0; i < bytes / sizeof(Value); ++i) {
+  std::vector<Value> values = read<Value>(at, bytes);
+  const bool rising = rises(values);
+  for (uint64_t i = 0; i < values.size(); ++i) {
     const uint64_t chance = mixed(i);
     if (chance % 8) continue;
-    const auto value = Value(sizes[chance / 8 % sizes.size()] + int64_t(chance / 64 % 3) - 1);
-    std::memcpy(at + i * sizeof value, &value, sizeof value);
+    values[i] = Value(sizes[chance / 8 % sizes.size()] + int64_t(chance / 64 % 3) - 1);
   }
+  if (rising) std::sort(values.begin(), values.end());
+  std::memcpy(at, values.data(), values.size() * sizeof(Value));
   return true;
 }
 
@@ -265,6 +300,9 @@ const char* name_of(DataKind kind) {
       return "all numbers negative";
     case DataKind::kTies:
       return "few different values";
+    case DataKind::kOpposed:
+    case DataKind::kOpposedToo:
+      return "some lists of numbers all negative, the others positive";
     case DataKind::kOffset:
       return "1000 added to all numbers";
     case DataKind::kZeros:
@@ -279,6 +317,8 @@ const char* name_of(DataKind kind) {
       return "ascending numbers from zero on";
     case DataKind::kWritten:
       return "integers to be updated out of their range";
+    case DataKind::kAlike:
+      return "numbers that are nearly equal";
     case DataKind::kTiny:
       return "a billionth of all numbers";
     case DataKind::kCancelling:
@@ -295,11 +335,18 @@ const char* name_of(DataKind kind) {
   return "";
 }
 
+int64_t Bounds::usual(int64_t low, int64_t high, int64_t own) const {
+  for (const int64_t one : shared)
+    if (low <= one && one <= high) return one;
+  shared.push_back(own);
+  return own;
+}
+
 uint32_t data_kinds() { return uint32_t(DataKind::kCount) - !settings().cancelling; }
 
 bool needs_watching(DataKind kind) {
   return kind == DataKind::kOutOfRange || kind == DataKind::kEveryValue || kind == DataKind::kWritten ||
-         kind == DataKind::kNamed;
+         kind == DataKind::kNamed || kind == DataKind::kAlike;
 }
 
 bool alter_halves(char* at, uint64_t bytes, const BufferNumbers& numbers, bool ones) {
@@ -361,9 +408,9 @@ bool alter_kind(char* at, uint64_t bytes, const BufferNumbers& numbers, uint64_t
                 const Bounds& bounds) {
   const auto [type, each] = numbers.number;
   const uint64_t own = mixed(draw * 64 + numbers.order);
-  const auto as = [&](auto value) { return alter_as<decltype(value)>(at, bytes, numbers.constant, own, kind, bounds); };
+  const auto as = [&](auto value) { return alter_as<decltype(value)>(at, bytes, numbers, own, kind, bounds); };
   if ((type == NumberKind::kFloat || type == NumberKind::kBrain) && each == 2)
-    return alter_narrow(at, bytes, type, numbers.constant, own, kind, bounds);
+    return alter_narrow(at, bytes, numbers, own, kind, bounds);
   if (type == NumberKind::kBoolean && each == 1) return alter_booleans(at, bytes, numbers.constant, own, kind);
   if (type == NumberKind::kFloat && each == 4) return as(float());
   if (type == NumberKind::kFloat && each == 8) return as(double());

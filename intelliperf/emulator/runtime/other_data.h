@@ -17,12 +17,15 @@ enum class DataKind : uint8_t {  // the most telling first
   kNan,         // some floats, with payloads of their own
   kNegative,    // all floats
   kTies,        // floats of few values; as many integers, all from those that are there
+  kOpposed,     // every other list of floats that is only read negative, the others positive: see kOpposedToo
   kOffset,      // floats plus 1000
   kZeros,       // all floats that are only read
   kSorted,      // ascending
   kInfinite,    // some floats, of both signs
   kReversed,
+  kOpposedToo,  // the same of the other lists
   kRamp,        // ascending from zero to the greatest
+  kAlike,       // integers that are only read: nearly equal in all buffers, few of them one more or one less
   kTiny,        // floats that are only read, a billionth of them
   kWritten,     // integers that may be written, as by kOutOfRange: what is sorted or updated in its place
   kCancelling,  // floats that are only read: large ones that cancel in every sum, among small ones; if that is asked for
@@ -38,6 +41,10 @@ struct Bounds {
   std::vector<int64_t> integers;
   double limit = 0;
   int64_t named = 0;
+  mutable std::vector<int64_t> shared = {};  // what numbers of the buffers so far nearly all are
+
+  // For numbers of that range: equal in as many buffers as it can be, for these may be compared with each other.
+  int64_t usual(int64_t low, int64_t high, int64_t own) const;
 };
 
 // How many of them there are for this run.

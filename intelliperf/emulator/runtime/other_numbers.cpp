@@ -90,6 +90,10 @@ std::vector<OtherSize> sizes_of(const LaunchRequest& request) {
   return found;
 }
 
+std::vector<NamedLaunch> named_of_code(const LaunchRequest& request) {
+  return named_launches(request, !has_bare_arrays(*request.kernel->module) && may_be_watched(request));
+}
+
 // Of `count` alterations beyond the first `fixed` ones, which each launch has, those that the `nth` launch has too.
 struct Window {
   uint32_t fixed, count, first, size;
@@ -187,6 +191,7 @@ uint32_t OtherNumbers::variants(const LaunchRequest& request, uint64_t nth, Othe
   if (!request.kernel->has_parameters || request.cooperative) return 0;
   if (mode == OtherNumbersMode::kWide)
     return nth % kWideEach == 0 && nth <= kWideEach ? uint32_t(wide_of(request).size()) : 0;
+  if (mode == OtherNumbersMode::kNamed) return Window(0, uint32_t(named_of_code(request).size()), nth).total();
   if (mode == OtherNumbersMode::kTogether) return Window(0, uint32_t(together(request).size()), nth).total();
   const auto plain = uint32_t(other_arguments(request).size() + inner_pointers(request).size());
   return Window(plain, plain + uint32_t(sizes_of(request).size()), nth).total();
@@ -202,7 +207,8 @@ OtherNumbers::OtherNumbers(const LaunchRequest& request, uint64_t nth, OtherNumb
     saved_.push_back({a->base, std::vector<char>(from, from + a->bytes)});
   }
   const bool wide = mode == OtherNumbersMode::kWide, with_data = mode == OtherNumbersMode::kTogether;
-  if (mode != OtherNumbersMode::kArguments && !wide && !with_data) {
+  const bool named = mode == OtherNumbersMode::kNamed;
+  if (mode != OtherNumbersMode::kArguments && !wide && !with_data && !named) {
     alter_data(request, nth, mode, mode == OtherNumbersMode::kSome ? of_data(request, nth)[variant] : 0);
     return;
   }
@@ -210,6 +216,11 @@ OtherNumbers::OtherNumbers(const LaunchRequest& request, uint64_t nth, OtherNumb
     for (const Allocation* a : live) fill_room(*a, wide);
   arguments_.assign(request.arguments, request.arguments + request.kernel->parameters.size());
   altered_.arguments = arguments_.data();
+  if (named) {
+    const std::vector<NamedLaunch> every = named_of_code(request);
+    alter_as_named(request, every[Window(0, uint32_t(every.size()), nth)[variant]]);
+    return;
+  }
   if (wide || with_data) {
     wide ? alter_wide(request, variant) : alter_together(request, nth, variant);
     return;
@@ -220,7 +231,10 @@ OtherNumbers::OtherNumbers(const LaunchRequest& request, uint64_t nth, OtherNumb
   const size_t fixed = plain.size() + pointers.size();
   const uint32_t which = Window(uint32_t(fixed), uint32_t(fixed + sizes.size()), nth)[variant];
   if (which >= fixed) {
-    alter_size(request, sizes[which - fixed]);
+    const OtherSize& size = sizes[which - fixed];
+    if (size.alike) alter_kinds(request, nth, DataKind::kAlike, nullptr, bounds_of(request));
+    alter_size(request, size);
+    if (size.alike) told_ = "a larger size, and numbers that are nearly equal";
     return;
   }
   if (which >= plain.size()) {
@@ -280,7 +294,9 @@ void OtherNumbers::alter_kinds(const LaunchRequest& request, uint64_t nth, DataK
   for (const auto& [allocation, numbers] : altered_with(request)) {
     if (numbers.mixed || (only && allocation != only)) continue;
     // A variable that kernels update is what they remember, a count of finished blocks perhaps, and no data.
-    if (kind == DataKind::kWritten && allocation->kind == MemoryKind::kSymbol) continue;
+    // Of nearly equal data, how much there is, and where it begins, stays.
+    const bool of_data = kind == DataKind::kWritten || kind == DataKind::kAlike;
+    if (of_data && allocation->kind == MemoryKind::kSymbol) continue;
     change_numbers(*allocation, numbers, [&](char* at, uint64_t bytes, const BufferNumbers& of) {
       alter_kind(at, bytes, of, nth, kind, bounds);
     });
@@ -380,6 +396,24 @@ void OtherNumbers::alter_keys(const LaunchRequest& request, const OtherSize& oth
     shadow_uploaded(at, allocation->bytes);
   }
   told_ = "a larger size, and integers about it";
+}
+
+void OtherNumbers::alter_as_named(const LaunchRequest& request, const NamedLaunch& launch) {
+  if (!launch.data.empty()) {
+    const auto listed = altered_with(request);
+    const bool reads = std::any_of(listed.begin(), listed.end(), [](const auto& one) {
+      return one.second.of.constant && one.first->kind != MemoryKind::kSymbol;
+    });
+    for (const auto& [allocation, numbers] : listed) {
+      if (numbers.mixed || (!numbers.of.constant && (reads || allocation->kind == MemoryKind::kSymbol))) continue;
+      change_numbers(*allocation, numbers, [&](char* at, uint64_t bytes, const BufferNumbers& of) {
+        alter_named(at, bytes, of.number, launch);
+      });
+    }
+  }
+  alter_size(request, launch.size);
+  altered_.watched = may_be_watched(request);
+  told_ = "numbers that only its code names";
 }
 
 void OtherNumbers::alter_floats(const LaunchRequest& request, const OtherSize& other) {

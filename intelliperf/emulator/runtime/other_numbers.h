@@ -7,6 +7,7 @@
 
 #include "launch.h"
 #include "memory.h"
+#include "named_launches.h"
 #include "other_data.h"
 #include "other_sizes.h"
 
@@ -49,6 +50,7 @@ class OtherNumbers {
   bool as_taken(const LaunchRequest& request) const;
   void alter_floats(const LaunchRequest& request, const OtherSize& other);
   void alter_keys(const LaunchRequest& request, const OtherSize& other);
+  void alter_as_named(const LaunchRequest& request, const NamedLaunch& launch);
   void alter_wide(const LaunchRequest& request, uint32_t variant);
 
   LaunchRequest altered_;

@@ -377,13 +377,18 @@ std::vector<OtherSize> other_sizes(const std::vector<Quantity>& slots, const Lau
     const int64_t size = resizing.now(i);
     if (size >= kLeastSize && resizing.is_product(i)) continue;  // it goes with them
     if (slot.only_calculated && may_grow) add_extremes(i, slot, size, request.grid, found);
-    bool bare = false, keyed = false;
+    bool bare = false, keyed = false, alike = false;
     size_t limits = 0;
     const int64_t taken = multiple_of(slot, request), least = request.kernel->general ? 1 : taken;
     for (const int64_t value : candidates(slot, size, constants, taken, least)) {
       OtherSize other;
       if (!resizing.with(i, value, other)) continue;
       found.push_back(other);
+      if (other.larger && !alike) {
+        alike = true;
+        found.push_back(other);
+        found.back().alike = true;
+      }
       if (size < kLeastSize) continue;
       bool& done = other.larger ? keyed : bare;
       const auto beside = [&](int64_t c) { return value - 1 <= c && c <= value + 1; };
@@ -400,6 +405,15 @@ std::vector<OtherSize> other_sizes(const std::vector<Quantity>& slots, const Lau
     }
   }
   return found;
+}
+
+bool other_size(const std::vector<Quantity>& slots, const LaunchRequest& request,
+                const std::vector<LaunchShape>& beside, bool may_grow, size_t slot, int64_t value, OtherSize& other) {
+  if (!slot_address(slots[slot], request) || !is_integer(slots[slot])) return false;
+  const Resizing resizing(slots, request, beside, may_grow);
+  const int64_t now = resizing.now(slot), least = request.kernel->general ? 1 : multiple_of(slots[slot], request);
+  if (value == now || value % least != 0 || value > most_of(slots[slot])) return false;
+  return (value <= now || value <= most_size(now)) && resizing.with(slot, value, other);
 }
 
 std::vector<OtherSize> multiples(const std::vector<Quantity>& slots, const LaunchRequest& request,

@@ -41,6 +41,7 @@ struct OtherSize {
   bool ones = false;
   bool bare =
       false;  // what only larger sizes would reach is NaN: nobody may read it, not to multiply it by zero either
+  bool alike = false;    // integers that are only read are nearly equal: what tells them apart stands anywhere
   bool extreme = false;  // the largest value of a number that is only calculated with
 };
 
@@ -56,6 +57,10 @@ const void* slot_address(const Quantity& slot, const LaunchRequest& request);
 std::vector<OtherSize> other_sizes(const std::vector<Quantity>& slots, const LaunchRequest& request,
                                    const std::vector<int64_t>& constants, const std::vector<LaunchShape>& beside,
                                    bool may_grow);
+
+// The launch with one value for one slot; false where no launch suits it.
+bool other_size(const std::vector<Quantity>& slots, const LaunchRequest& request,
+                const std::vector<LaunchShape>& beside, bool may_grow, size_t slot, int64_t value, OtherSize& other);
 
 // Every size that is not a mode, so many times as large.
 std::vector<OtherSize> multiples(const std::vector<Quantity>& slots, const LaunchRequest& request,

@@ -69,12 +69,13 @@ Settings read_environment() {
   s.trace_kernel = text_variable("INTELLIPERF_TRACE_KERNEL");
   s.lockstep_always = text_variable("INTELLIPERF_LOCKSTEP") == "always";
   for (const uint64_t mode : numbers_variable("INTELLIPERF_OTHER_NUMBERS"))
-    if (mode != 0 && mode <= uint64_t(OtherNumbersMode::kTogether)) s.ways.push_back(OtherNumbersMode(mode));
+    if (mode != 0 && mode <= uint64_t(OtherNumbersMode::kNamed)) s.ways.push_back(OtherNumbersMode(mode));
   if (!s.ways.empty()) s.other_numbers = s.ways.front();
   s.shapes = shapes_variable("INTELLIPERF_OTHER_SHAPES");
   s.slots = read_slots(text_variable("INTELLIPERF_OTHER_SLOTS"));
   for (const uint64_t one : numbers_variable("INTELLIPERF_OTHER_CONSTANTS")) s.constants.push_back(int64_t(one));
   s.limits = reals_variable("INTELLIPERF_OTHER_LIMITS");
+  s.named = read_named(getenv("INTELLIPERF_OTHER_NAMED"));
   for (const int64_t one : s.constants) s.far_constants |= one > kMostOfAModule && one <= kFarthest;
   for (const uint64_t one : numbers_variable("INTELLIPERF_OTHER_WIDTHS")) s.widths.push_back(uint32_t(one));
   s.most_seconds = double(unsigned_variable("INTELLIPERF_OTHER_SECONDS", 0));

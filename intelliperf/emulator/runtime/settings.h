@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "alterations.h"
+#include "named_launches.h"
 #include "other_sizes.h"
 
 namespace simt {
@@ -33,6 +34,7 @@ struct Settings {
   std::vector<Quantity> slots;         // plain numbers of the kernel, see other_sizes.h
   std::vector<int64_t> constants;      // values for them that only one of the two versions names
   std::vector<double> limits;          // what only one of the two versions compares floats with
+  std::vector<NamedValue> named;       // what only the candidate compares arguments and data with
   bool far_constants = false;          // some of them are larger than most launches of small programs
   double most_seconds = 0;             // of an altered launch
   bool cancelling = false;             // the original calculates rounding errors that the candidate does not

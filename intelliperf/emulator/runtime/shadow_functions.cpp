@@ -15,6 +15,8 @@ namespace {
 constexpr uint64_t kLn2P = 0x1F3D5B79A2C4E680, kLn2Q = 0x0B7E151628AED2A6;  // "ln 2" in either field: any element does
 constexpr int kPowersOfTwo = 1200;
 constexpr int kSmallBits = 32;                 // images of natural numbers below are these numbers
+constexpr uint64_t kMostFactored = 4096;       // natural numbers below are taken apart
+constexpr double kCut = 0.7390851332151607;    // between half and one
 constexpr uint32_t kWindow = 8, kWindows = 8;  // bits of an exponent, taken together
 
 struct Field {
@@ -148,12 +150,43 @@ Shadow of_exponential(const Shadow& x, uint32_t wide) {
   return with(a, opaque_b(a), x.d, x.e, wide, [](double v) { return exp(v); }, [](long double v) { return expl(v); });
 }
 
+const uint64_t* twos_of(const Modulus& m) { return &m == &field.p ? field.twos_p : field.twos_q; }
+uint64_t ln2_of(const Modulus& m) { return &m == &field.p ? field.ln2_p : field.ln2_q; }
+
+// Any function of the number, but for its power of two.
+uint64_t logarithm_of_factor(const Modulus& m, uint64_t a, double d) {
+  int power = 0;
+  // Cut where no sum of round numbers lies: near it, two ways to calculate one number may be told apart.
+  const double part = std::isfinite(d) ? std::fabs(std::frexp(d, &power)) : 0;
+  if (part != 0 && part < kCut) --power;
+  if (power <= -kPowersOfTwo || power >= kPowersOfTwo) power = 0;
+  const uint64_t rest = field.p.multiply(a, field.twos_p[kPowersOfTwo - power]);
+  const uint64_t h = scrambled(rest, 31), any = m.reduced(&m == &field.p ? h : scrambled(h, 32));
+  const uint64_t size = uint64_t(power < 0 ? -power : power), twos = m.multiply(size, ln2_of(m));
+  return m.add(any, power < 0 ? m.negative(twos) : twos);
+}
+
+// Of a natural number: the sum of its prime factors' logarithms.
+uint64_t logarithm_of_natural(const Modulus& m, uint64_t natural) {
+  uint64_t sum = 0;
+  for (uint64_t factor = 2; natural > 1; factor += factor == 2 ? 1 : 2) {
+    if (factor * factor > natural) factor = natural;
+    for (; natural % factor == 0; natural /= factor)
+      sum = m.add(sum, factor == 2 ? ln2_of(m) : logarithm_of_factor(m, factor, double(factor)));
+  }
+  return sum;
+}
+
+uint64_t logarithm_in(const Modulus& m, const Shadow& x) {
+  const bool natural = x.a && x.a < kMostFactored && std::fabs(x.d - double(x.a)) < 1e-3;
+  return natural ? logarithm_of_natural(m, x.a) : logarithm_of_factor(m, x.a, x.d);
+}
+
 // Logarithms to base 2 and 10 are multiples of the natural one.
 Shadow logarithm(const Shadow& x, uint64_t times_p, uint64_t times_q, uint32_t wide, double (*plain)(double),
                  long double (*longer)(long double)) {
-  const uint64_t h = scrambled(x.a, 31);
-  return with(field.p.multiply(field.p.reduced(h), times_p),
-              field.q.multiply(field.q.reduced(scrambled(h, 32)), times_q), x.d, x.e, wide, plain, longer);
+  return with(field.p.multiply(logarithm_in(field.p, x), times_p), field.q.multiply(logarithm_in(field.q, x), times_q),
+              x.d, x.e, wide, plain, longer);
 }
 
 Shadow opaque(uint64_t name, const Shadow& x, uint32_t wide, double (*plain)(double),
@@ -225,18 +258,15 @@ Shadow embedded(double value) {
 
 namespace {
 
+constexpr int32_t kLog10Of2 = -1, kLog2Of10 = -2;
+
 struct Literal {  // ir/shadow/constants.py writes them
   int64_t numerator, denominator;
   int32_t two, ten;  // times powers of these
-  int32_t unit;      // times 1, ln 2 or 1 / ln 2; from 3 on the unit's logarithm, negative the inverse of that
+  // Times 1, ln 2 or 1 / ln 2; from 3 on the unit's logarithm, below -2 the inverse of that; -1: log10 2, -2: log2 10.
+  int32_t unit;
   int32_t reserved;
 };
-
-// As the shadow of log has it, which knows no law but this: equal for equal arguments.
-uint64_t logarithm_of(const Modulus& m, uint64_t natural) {
-  const uint64_t h = scrambled(natural, 31);
-  return m.reduced(&m == &field.p ? h : scrambled(h, 32));
-}
 
 void image(const Modulus& m, const uint64_t* twos, uint64_t ln2, const Literal& literal, uint64_t* out) {
   const uint64_t size = literal.numerator < 0 ? uint64_t(-literal.numerator) : uint64_t(literal.numerator);
@@ -246,8 +276,12 @@ void image(const Modulus& m, const uint64_t* twos, uint64_t ln2, const Literal& 
   value = m.multiply(value, literal.ten < 0 ? m.inverse(tens) : tens);
   if (literal.unit == 1) value = m.multiply(value, ln2);
   if (literal.unit == 2) value = m.multiply(value, m.inverse(ln2));
-  if (literal.unit > 2) value = m.multiply(value, logarithm_of(m, uint64_t(literal.unit)));
-  if (literal.unit < 0) value = m.multiply(value, m.inverse(logarithm_of(m, uint64_t(-literal.unit))));
+  const bool both = literal.unit == kLog10Of2 || literal.unit == kLog2Of10;
+  const auto of_unit = [&] { return logarithm_of_natural(m, uint64_t(both ? 10 : std::abs(literal.unit))); };
+  if (literal.unit > 2) value = m.multiply(value, of_unit());
+  if (literal.unit < kLog2Of10) value = m.multiply(value, m.inverse(of_unit()));
+  if (literal.unit == kLog10Of2) value = m.multiply(value, m.multiply(ln2, m.inverse(of_unit())));
+  if (literal.unit == kLog2Of10) value = m.multiply(value, m.multiply(of_unit(), m.inverse(ln2)));
   *out = literal.numerator < 0 ? m.negative(value) : value;
 }
 
@@ -307,9 +341,20 @@ bool meant(double value, LiteralKind kind, Literal* out) {
     *out = {1, 1, power - unit_power, 0, unit, 0};
     return true;
   }
+  constexpr int32_t kOfTen[] = {kLog10Of2, kLog2Of10};
+  for (const int32_t of_ten : kOfTen) {
+    const double same = of_ten == kLog10Of2 ? std::log10(2.0) : 1 / std::log10(2.0);
+    if (!same_number(value, same, kind)) continue;
+    *out = {1, 1, 0, 0, of_ten, 0};
+    return true;
+  }
   for (int natural = 3; value < 5 && natural <= kLargestLogarithm; ++natural) {
     if ((natural & (natural - 1)) == 0 || !same_number(value, log(double(natural)), kind)) continue;
     *out = {1, 1, 0, 0, natural, 0};
+    return true;
+  }
+  if (same_number(value, 1 / log(10.0), kind)) {
+    *out = {1, 1, 0, 0, -10, 0};
     return true;
   }
   if (value < 0x1p40) {
@@ -326,7 +371,9 @@ long double value_of(const Literal& literal) {
   const int times = literal.unit;
   long double unit = times == 0 ? 1 : times == 1 ? (long double)kLn2 : 1 / (long double)kLn2;
   if (times > 2) unit = logl(times);
-  if (times < 0) unit = 1 / logl(-times);
+  if (times < kLog2Of10) unit = 1 / logl(-times);
+  if (times == kLog10Of2) unit = log10l(2);
+  if (times == kLog2Of10) unit = 1 / log10l(2);
   return ldexpl((long double)literal.numerator / (long double)literal.denominator, literal.two) *
          powl(10, literal.ten) * unit;
 }
@@ -397,7 +444,7 @@ FUNCTION(exp2) {
   if (std::isinf(d) && d < 0) *out = {0, 0, 0, 0};
 }
 FUNCTION(exp10) {
-  const uint64_t r = exponential(field.q.multiply(b, field.q.reduced(scrambled(10, 34))));
+  const uint64_t r = exponential(field.q.multiply(b, logarithm_of_natural(field.q, 10)));
   *out = with(
       r, opaque_b(r), d, e, wide, [](double v) { return pow(10.0, v); }, [](long double v) { return powl(10.0L, v); });
 }
@@ -424,8 +471,8 @@ FUNCTION(cosh) {
 FUNCTION(log) { *out = logarithm({a, b, d, e}, 1, 1, wide, log, logl); }
 FUNCTION(log2) { *out = logarithm({a, b, d, e}, inverse_p(field.ln2_p), inverse_q(field.ln2_q), wide, log2, log2l); }
 FUNCTION(log10) {
-  *out = logarithm({a, b, d, e}, field.p.reduced(scrambled(10, 35)), field.q.reduced(scrambled(10, 36)), wide, log10,
-                   log10l);
+  *out = logarithm({a, b, d, e}, inverse_p(logarithm_of_natural(field.p, 10)),
+                   inverse_q(logarithm_of_natural(field.q, 10)), wide, log10, log10l);
 }
 FUNCTION(log1p) {
   const Shadow moved = sum({a, b, d, e}, {1, 1, 1, 0});
@@ -478,9 +525,15 @@ SIMT_EXPORT void __simt_shadow_pow(Shadow* out, const Shadow* x, const Shadow* y
   } else if (exact && std::fabs(exponent) == 0.5) {
     *out = exponent < 0 ? reciprocal_root(*x, wide) : root(*x, wide);
   } else {
-    const uint64_t h = scrambled(x->a, 67) ^ scrambled(y->a, 68);
     const long double value = wide ? powl(whole(x->d, x->e), whole(y->d, y->e)) : (long double)pow(x->d, y->d);
-    *out = split(field.p.reduced(scrambled(h, 69)), field.q.reduced(scrambled(h, 70)), value);
+    if (exact && 2 * exponent == std::trunc(2 * exponent) && std::fabs(exponent) <= 1024) {
+      const uint64_t a = raised(root(*x, wide), int(2 * exponent), wide).a;
+      *out = split(a, opaque_b(a), value);
+      return;
+    }
+    const uint64_t a = exponential(field.q.multiply(y->b, logarithm_in(field.q, *x)));  // e^(y ln x)
+    *out = split(a, opaque_b(a), value);
+    if (!wide) out->e = 0;
   }
 }
 SIMT_EXPORT void __simt_shadow_scale(Shadow* out, const Shadow* x, int32_t power) {

@@ -7,11 +7,11 @@
 namespace simt {
 
 std::vector<Together> together(const LaunchRequest& request) {
-  constexpr DataKind kKinds[] = {DataKind::kSigns, DataKind::kNegative, DataKind::kOutOfRange, DataKind::kTies,
-                                 DataKind::kTiny};
+  constexpr DataKind kKinds[] = {DataKind::kSigns, DataKind::kNegative, DataKind::kOutOfRange,
+                                 DataKind::kTies,  DataKind::kTiny,     DataKind::kAlike};
   std::vector<OtherSize> modes, others, extremes;
   for (const OtherSize& size : other_sizes(settings().slots, request, settings().constants, settings().shapes, true)) {
-    if ((size.larger && !size.extreme) || size.halves || size.edges || size.bare || size.keyed) continue;
+    if ((size.larger && !size.extreme) || size.halves || size.edges || size.bare || size.keyed || size.alike) continue;
     (size.extreme ? extremes : size.mode ? modes : others).push_back(size);
   }
   std::vector<Together> found;

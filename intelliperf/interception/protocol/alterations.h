@@ -23,6 +23,7 @@
 //   6  On the emulator: sizes and numbers that some bits do not hold, see wide_launches.h.
 //   7  On the emulator: another value of a plain argument, most of all of one that chooses what is done, together with
 //      other data.
+//   8  On the emulator: arguments and data that only the candidate's code compares with, see named_launches.h.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -31,7 +32,7 @@
 
 namespace simt {
 
-enum class OtherNumbersMode : uint8_t { kNone, kAll, kSome, kArguments, kCopies, kLarge, kWide, kTogether };
+enum class OtherNumbersMode : uint8_t { kNone, kAll, kSome, kArguments, kCopies, kLarge, kWide, kTogether, kNamed };
 
 enum class NumberKind : uint8_t { kNone, kFloat, kInteger, kBoolean, kBrain };  // kBrain: bfloat16
 

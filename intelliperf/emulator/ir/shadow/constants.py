@@ -16,6 +16,7 @@ _LARGEST_DENOMINATOR = 1000  # of fractions that a literal may stand for
 _EXACT_DENOMINATOR = 64  # dyadic numbers up to this are meant as they are
 _DIGITS = {"float": 7, "double": 15}  # decimals of so many digits are told apart by the type
 _UNITS = ((1, math.log(2.0)), (2, 1.0 / math.log(2.0)))
+_OF_TEN = {-1: math.log10(2.0), -2: 1.0 / math.log10(2.0), -10: 1.0 / math.log(10.0)}
 _LARGEST_LOGARITHM = 100  # whose logarithm a literal may stand for
 _LOGARITHMS = {n: math.log(n) for n in range(3, _LARGEST_LOGARITHM + 1) if n & (n - 1)}
 _MOST = 1 << 62
@@ -24,19 +25,23 @@ _SMALL = 1 << 40
 
 @dataclass(frozen=True)
 class Number:
-    """`value` times a unit: 0 is 1, 1 is ln 2, 2 is 1 / ln 2; n from 3 on is ln n, -n is 1 / ln n."""
+    """`value` times a unit.
+
+    0 is 1, 1 is ln 2, 2 is 1 / ln 2; n from 3 on is ln n, -n is 1 / ln n; -1 is log10 2, -2 is log2 10.
+    """
 
     value: Fraction
     unit: int = 0
 
     def inverse(self) -> Number:
-        return Number(1 / self.value, {0: 0, 1: 2, 2: 1}.get(self.unit, -self.unit))
+        return Number(1 / self.value, {0: 0, 1: 2, 2: 1, -1: -2, -2: -1}.get(self.unit, -self.unit))
 
     def doubles(self) -> tuple[float, float]:
         """The number as the sum of two doubles."""
         if self.unit:
             logarithm = _LOGARITHMS.get(abs(self.unit), 1.0)
-            unit = dict(_UNITS).get(self.unit, logarithm if self.unit > 0 else 1.0 / logarithm)
+            known = {**dict(_UNITS), **_OF_TEN}
+            unit = known.get(self.unit, logarithm if self.unit > 0 else 1.0 / logarithm)
             return unit * float(self.value), 0.0
         high = float(self.value)
         return high, float(self.value - Fraction(high)) if math.isfinite(high) else 0.0
@@ -63,7 +68,7 @@ def meant(value: float, kind: str) -> Number:
         if rounded(mantissa, kind) == rounded(same, kind):
             scale = Fraction(2) ** (exponent - power)
             return Number(scale if value > 0 else -scale, unit)
-    for natural, logarithm in _LOGARITHMS.items():
+    for natural, logarithm in (*_OF_TEN.items(), *_LOGARITHMS.items()):
         if rounded(abs(value), kind) == rounded(logarithm, kind):
             return Number(Fraction(1 if value > 0 else -1), natural)
     simple = exact.limit_denominator(_LARGEST_DENOMINATOR)

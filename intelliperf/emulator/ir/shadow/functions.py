@@ -31,5 +31,5 @@ def plain_name(symbol: str, kind: str) -> str:
 
 def need_exponents(text: str) -> bool:
     """Whether a module's text names a function that needs the second field."""
-    names = "|".join(sorted(NEED_EXPONENTS))
+    names = "|".join(sorted(NEED_EXPONENTS | {"pow"}))
     return re.search(rf"@(?:llvm\.)?(?:__)?(?:{names})f?(?:_finite)?(?:\.f\d+)?\(", text) is not None

@@ -1,0 +1,159 @@
+"""What lists in memory hold to each other: rising offsets stay so, nearly equal records come, opposed signs meet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from patchbench import Bench
+
+from intelliperf.records import Outcome
+
+RIGHT = (Outcome.ACCEPTED, Outcome.NOT_FASTER)
+RECORDS = """#include <cstdio>
+#include <vector>
+#include <hip/hip_runtime.h>
+struct Record { unsigned a, b, c; };
+__global__ void partner(const int* starts, const Record* left, const Record* right, int* where,
+                        unsigned long long* total, int n, int m) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  for (int e = starts[i]; e < starts[i + 1]; ++e) atomicAdd(total, 1ull);
+  const Record mine = left[i];
+  int found = -1;
+  for (int j = 0; j < m && found < 0; ++j) {
+    const Record r = right[j];
+    if (r.a == mine.a && r.b == mine.b && r.c == mine.c) found = j;
+  }
+  where[i] = found;
+}
+int main() {
+  const int n = 500, m = 100;
+  std::vector<Record> l(n), r(m);
+  std::vector<int> s(n + 1), found(n);
+  unsigned seed = 1;
+  const auto next = [&] { return (seed = seed * 1664525u + 1013904223u) >> 8; };
+  for (auto& one : r) one = {next(), next() % 50, next()};
+  for (int i = 0; i < n; ++i) l[i] = i % 3 ? r[next() % m] : Record{next(), next() % 50, next()};
+  for (int i = 0; i < n; ++i) s[i + 1] = s[i] + int(next() % 4);
+  Record *a, *b;
+  int *starts, *where;
+  unsigned long long* total;
+  (void)hipMalloc(&a, n * 12), (void)hipMalloc(&b, m * 12), (void)hipMalloc(&where, n * 4);
+  (void)hipMalloc(&starts, n * 4 + 4), (void)hipMalloc(&total, 8), (void)hipMemset(total, 0, 8);
+  (void)hipMemcpy(a, l.data(), n * 12, hipMemcpyHostToDevice);
+  (void)hipMemcpy(b, r.data(), m * 12, hipMemcpyHostToDevice);
+  (void)hipMemcpy(starts, s.data(), n * 4 + 4, hipMemcpyHostToDevice);
+  partner<<<(n + 63) / 64, 64>>>(starts, a, b, where, total, n, m);
+  (void)hipMemcpy(found.data(), where, n * 4, hipMemcpyDeviceToHost);
+  long sum = 0;
+  for (int one : found) sum += one;
+  std::printf("%ld\\n", sum);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    return Bench(tmp_path_factory.mktemp("records"), RECORDS, "app.hip")
+
+
+def test_a_checksum_in_place_of_the_members_is_refused(records: Bench) -> None:
+    whole = "r.a == mine.a && r.b == mine.b && r.c == mine.c"
+    verdict = records.verdict((whole, "r.a == mine.a && r.b + r.c == mine.b + mine.c"))
+    assert verdict.outcome is Outcome.WRONG_OUTPUT, verdict.detail
+    assert "nearly equal" in verdict.detail
+
+
+def test_that_offsets_rise_may_be_relied_on(records: Bench) -> None:
+    loop = "for (int e = starts[i]; e < starts[i + 1]; ++e) atomicAdd(total, 1ull);"
+    verdict = records.verdict((loop, "atomicAdd(total, (unsigned long long)(starts[i + 1] - starts[i]));"))
+    assert verdict.outcome in RIGHT, verdict.detail
+
+
+SOFTMAX = """#include <cstdio>
+#include <vector>
+#include <hip/hip_runtime.h>
+__global__ void attend(const float* q, const float* k, float* out, int keys, int dim) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float peak = -INFINITY, sum = 0;
+  for (int j = 0; j < keys; ++j) {
+    float dot = 0;
+    for (int d = 0; d < dim; ++d) dot += q[i * dim + d] * k[j * dim + d];
+    peak = fmaxf(peak, dot);
+  }
+  for (int j = 0; j < keys; ++j) {
+    float dot = 0;
+    for (int d = 0; d < dim; ++d) dot += q[i * dim + d] * k[j * dim + d];
+    sum += expf(dot - peak);
+  }
+  out[i] = 1.0f / sum;
+}
+int main() {
+  const int n = 128, keys = 40, dim = 8;
+  std::vector<float> q(n * dim), k(keys * dim);
+  for (size_t i = 0; i < q.size(); ++i) q[i] = float(i * 37 % 101) / 50 - 1;
+  for (size_t i = 0; i < k.size(); ++i) k[i] = float(i * 53 % 103) / 50 - 1;
+  float *dq, *dk, *out;
+  (void)hipMalloc(&dq, q.size() * 4), (void)hipMalloc(&dk, k.size() * 4), (void)hipMalloc(&out, n * 4);
+  (void)hipMemcpy(dq, q.data(), q.size() * 4, hipMemcpyHostToDevice);
+  (void)hipMemcpy(dk, k.data(), k.size() * 4, hipMemcpyHostToDevice);
+  attend<<<n / 64, 64>>>(dq, dk, out, keys, dim);
+  (void)hipMemcpy(q.data(), out, n * 4, hipMemcpyDeviceToHost);
+  std::printf("%.3f\\n", q[0]);
+}
+"""
+
+
+def test_a_maximum_that_begins_at_zero_is_refused(tmp_path: Path) -> None:
+    verdict = Bench(tmp_path, SOFTMAX, "app.hip").verdict(("peak = -INFINITY", "peak = 0.0f"))
+    assert verdict.outcome is Outcome.WRONG_OUTPUT, verdict.detail
+
+
+FOURIER = """#include <cstdio>
+#include <vector>
+#include <hip/hip_runtime.h>
+__global__ void transform(const float2* in, float2* out, int n, int levels) {
+  __shared__ float2 s[512];
+  const int base = blockIdx.x * n;
+  for (int i = threadIdx.x; i < n; i += blockDim.x) s[__brev((unsigned)i) >> (32 - levels)] = in[base + i];
+  __syncthreads();
+  for (int half = 1; half < n; half <<= 1) {
+    for (int k = threadIdx.x; k < n / 2; k += blockDim.x) {
+      const int j = k & (half - 1), at = ((k - j) << 1) + j;
+      const float angle = -3.14159265358979f * j / half;
+      const float c = cosf(angle), w = sinf(angle);
+      const float2 a = s[at], b = s[at + half], d = make_float2(b.x * c - b.y * w, b.x * w + b.y * c);
+      s[at] = make_float2(a.x + d.x, a.y + d.y);
+      s[at + half] = make_float2(a.x - d.x, a.y - d.y);
+    }
+    __syncthreads();
+  }
+  for (int i = threadIdx.x; i < n; i += blockDim.x) out[base + i] = s[i];
+}
+int main() {
+  const int n = 256, levels = 8, batch = 4;
+  std::vector<float2> host(n * batch);
+  for (int i = 0; i < n * batch; ++i) host[i] = {float(i * 37 % 101) / 50 - 1, float(i * 53 % 103) / 50 - 1};
+  float2 *in, *out;
+  (void)hipMalloc(&in, n * batch * 8), (void)hipMalloc(&out, n * batch * 8);
+  (void)hipMemcpy(in, host.data(), n * batch * 8, hipMemcpyHostToDevice);
+  transform<<<batch, n / 2>>>(in, out, n, levels);
+  (void)hipMemcpy(host.data(), out, n * batch * 8, hipMemcpyDeviceToHost);
+  std::printf("%.1f\\n", host[1].x);
+}
+"""
+
+
+def test_a_size_with_which_both_overrun_their_shared_arrays_is_no_evidence(tmp_path: Path) -> None:
+    table = (
+        "__shared__ float2 s[512], turns[256];\n"
+        "  for (int i = threadIdx.x; i < n / 2; i += blockDim.x)\n"
+        "    turns[i] = make_float2(cosf(-6.28318530717959f * i / n), sinf(-6.28318530717959f * i / n));"
+    )
+    verdict = Bench(tmp_path, FOURIER, "app.hip").verdict(
+        ("__shared__ float2 s[512];", table),
+        ("const float angle = -3.14159265358979f * j / half;", "const float2 f = turns[j * (n / 2 / half)];"),
+        ("c = cosf(angle), w = sinf(angle)", "c = f.x, w = f.y"),
+    )
+    assert verdict.outcome in RIGHT, verdict.detail
