@@ -217,7 +217,24 @@ def late(x, out, BLOCK: tl.constexpr):
     tl.store(x, value + 1)
     tl.store(out + at, at + value)
 
+@triton.jit
+def two(wide, narrow, count, WIDE: tl.constexpr, NARROW: tl.constexpr):  # all waves store, of `wide`
+    at, beside = tl.arange(0, WIDE), tl.arange(0, NARROW)
+    w, n = tl.load(wide + at), tl.load(narrow + beside, mask=beside < count, other=0.0)
+    tl.store(wide + at, w * 2)
+    tl.store(narrow + beside, n * 3, mask=beside < count)
+
+@triton.jit
+def steers(wide, narrow, WIDE: tl.constexpr):  # whether they store depends on what they read
+    at = tl.arange(0, WIDE)
+    n = tl.load(narrow)
+    tl.store(narrow, n + 1)
+    if n > 0:
+        tl.store(wide + at, at)
+
 scale[(1,)](Array([1.0] * 64), BLOCK=64, num_warps=4)
+two[(1,)](Array([1.0] * 256), Array([1.0] * 32), 20, WIDE=256, NARROW=32, num_warps=4)
+steers[(1,)](Array([1.0] * 256), Array([1.0]), WIDE=256, num_warps=4)
 late[(1,)](Array([1.0]), Array([0.0] * 256), BLOCK=256, num_warps=4)
 """
 
@@ -229,7 +246,7 @@ def test_waves_that_only_repeat_a_small_tiles_loads_race_where_they_store_what_c
     argv = [sys.executable, "-m", "intelliperf", "check", "--json", "--", interpreter("triton"), "in_place.py"]
     done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=_DEADLINE_S, check=False)
     races = [one for one in json.loads(done.stdout)["defects"] if one["rule"] == "race"]
-    assert {one["kernel"] for one in races} == {"late"}, races
+    assert {one["kernel"] for one in races} == {"late", "steers"}, races
     assert all("tl.debug_barrier()" in one["remedy"] for one in races)
 
 

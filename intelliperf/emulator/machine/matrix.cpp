@@ -3,6 +3,7 @@
 #include <immintrin.h>
 #endif
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -83,10 +84,24 @@ const std::map<std::string, Shape>& shapes() {
 using Lanes = float[kWave];
 constexpr uint32_t kMostDepth = 32;
 
-float half_to_float(uint32_t half) {
+[[maybe_unused]] float half_to_float(uint32_t half) {
   const uint32_t sign = (half & 0x8000) << 16, rest = (half & 0x7FFF) << 13;
   if ((half & 0x7C00) == 0x7C00) return bits_as<float>(sign | 0x7F800000 | rest);
   return bits_as<float>(sign | bits_as<uint32_t>(bits_as<float>(rest) * 0x1p112f));
+}
+
+// One half of each word.
+void halves_to_floats(const uint32_t* words, uint32_t shift, float* to) {
+#ifdef __F16C__
+  for (uint32_t lane = 0; lane < kWave; lane += 8) {
+    const __m256i all = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(words + lane));
+    const __m256i low = _mm256_and_si256(_mm256_srli_epi32(all, int(shift)), _mm256_set1_epi32(0xFFFF));
+    const __m128i packed = _mm_packus_epi32(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1));
+    _mm256_storeu_ps(to + lane, _mm256_cvtph_ps(packed));
+  }
+#else
+  for (uint32_t lane = 0; lane < kWave; ++lane) to[lane] = half_to_float(words[lane] >> shift & 0xFFFF);
+#endif
 }
 
 float mini_to_float(uint32_t byte, uint32_t mantissa_bits) {
@@ -129,7 +144,7 @@ void unpack(Wave& wave, uint32_t row, const Shape& s, bool first, Lanes* out) {
       const uint32_t* const words = wave.v(row + item / 2);
       const uint32_t shift = 16 * (item % 2);
       if (s.element == Element::kHalf)
-        for (uint32_t lane = 0; lane < kWave; ++lane) to[lane] = half_to_float(words[lane] >> shift & 0xFFFF);
+        halves_to_floats(words, shift, to);
       else
         for (uint32_t lane = 0; lane < kWave; ++lane) to[lane] = bits_as<float>((words[lane] >> shift) << 16);
     }
@@ -145,40 +160,43 @@ void unpack(Wave& wave, uint32_t row, const Shape& s, bool, int32_t (*out)[kWave
 float sum_with(float x, float y, float sum) { return __builtin_fmaf(x, y, sum); }  // rounded once
 int32_t sum_with(int32_t x, int32_t y, int32_t sum) { return int32_t(uint32_t(sum) + uint32_t(x) * uint32_t(y)); }
 
-// Adds a row's products to its sums: of each k one factor and a row of others.
+// Adds the products of four rows, the first of which is `row`, to their sums, which stand one register apart.
 template <class Number, uint32_t kSide>
 void add_products(const Number* const* factors, const Number* const* others, uint32_t row, uint32_t depth,
-                  Number* sums) {
-  for (uint32_t k = 0; k < depth; ++k)
-    for (uint32_t n = 0; n < kSide; ++n) sums[n] = sum_with(factors[k][row], others[k][n], sums[n]);
+                  Number (*sums)[kWave]) {
+  for (uint32_t at = 0; at < 4; ++at)
+    for (uint32_t k = 0; k < depth; ++k)
+      for (uint32_t n = 0; n < kSide; ++n) sums[at][n] = sum_with(factors[k][row + at], others[k][n], sums[at][n]);
 }
 
 #ifdef __FMA__
-// Compilers vectorise no loop whose rounding is only known when it runs.
-void add_sixteen(const float* const* factors, const float* const* others, uint32_t row, uint32_t depth, float* sums) {
-  __m256 low = _mm256_loadu_ps(sums), high = _mm256_loadu_ps(sums + 8);
+// Four rows of sixteen sums. Compilers vectorise no loop whose rounding is only known when it runs.
+void add_sixteen(const float* const* factors, const float* const* others, uint32_t row, uint32_t column, uint32_t depth,
+                 float (*sums)[kWave]) {
+  __m256 low[4], high[4];
+  for (uint32_t n = 0; n < 4; ++n) low[n] = _mm256_loadu_ps(sums[n]), high[n] = _mm256_loadu_ps(sums[n] + 8);
   for (uint32_t k = 0; k < depth; ++k) {
-    const __m256 factor = _mm256_broadcast_ss(factors[k] + row);
-    low = _mm256_fmadd_ps(factor, _mm256_loadu_ps(others[k]), low);
-    high = _mm256_fmadd_ps(factor, _mm256_loadu_ps(others[k] + 8), high);
+    const __m256 left = _mm256_loadu_ps(others[k] + column), right = _mm256_loadu_ps(others[k] + column + 8);
+    for (uint32_t n = 0; n < 4; ++n) {
+      const __m256 factor = _mm256_broadcast_ss(factors[k] + row + n);
+      low[n] = _mm256_fmadd_ps(factor, left, low[n]);
+      high[n] = _mm256_fmadd_ps(factor, right, high[n]);
+    }
   }
-  _mm256_storeu_ps(sums, low);
-  _mm256_storeu_ps(sums + 8, high);
+  for (uint32_t n = 0; n < 4; ++n) _mm256_storeu_ps(sums[n], low[n]), _mm256_storeu_ps(sums[n] + 8, high[n]);
 }
 
 template <>
 void add_products<float, 16>(const float* const* factors, const float* const* others, uint32_t row, uint32_t depth,
-                             float* sums) {
-  add_sixteen(factors, others, row, depth, sums);
+                             float (*sums)[kWave]) {
+  add_sixteen(factors, others, row, 0, depth, sums);
 }
 
 template <>
 void add_products<float, 32>(const float* const* factors, const float* const* others, uint32_t row, uint32_t depth,
-                             float* sums) {
-  add_sixteen(factors, others, row, depth, sums);
-  const float* right[kMostDepth];
-  for (uint32_t k = 0; k < depth; ++k) right[k] = others[k] + 16;
-  add_sixteen(factors, right, row, depth, sums + 16);
+                             float (*sums)[kWave]) {
+  add_sixteen(factors, others, row, 0, depth, sums);
+  add_sixteen(factors, others, row, 16, depth, reinterpret_cast<float (*)[kWave]>(&sums[0][16]));
 }
 #endif
 
@@ -186,15 +204,32 @@ struct Results {
   uint32_t words[32][kWave];
 };
 
-// Row by row of the result, so that a row's columns are computed together.
+// What is added to the products, as the result has it.
+void copy_sums(Wave& wave, const Instruction& i, uint32_t items, Row* to) {
+  const Source& source = i.source[2];
+  if (source.is_vector() && &wave.v(source.row()) == to) return;
+  for (uint32_t n = 0; n < items; ++n)
+    if (source.is_vector())
+      std::memcpy(to[n], wave.v(source.row() + n), sizeof(Row));
+    else
+      std::fill_n(to[n], kWave, scalar_word(wave, i, source.code));
+}
+
+// Four rows of the result at a time, so that what they share is read once. They are neighbours among the registers.
 template <class Number, uint32_t kSide>
 void multiply_rows(Wave& wave, Instruction& i, const Shape& s) {
-  alignas(64) Number left[8][kWave], right[8][kWave], sums[kSide];
+  alignas(64) Number left[8][kWave], right[8][kWave];
   unpack(wave, i.source[0].row(), s, true, left);
   unpack(wave, i.source[1].row(), s, false, right);
-  const Source& source = i.source[2];
-  const uint32_t constant = source.is_vector() ? 0 : scalar_word(wave, i, source.code);
-  Results out;
+  const uint32_t items = s.side * s.side * s.blocks / kWave;
+  Row* const out = &wave.v(i.destination);
+  if (i.source[2].is_vector() && i.source[2].row() < i.destination) {  // the two may overlap
+    Results sums;
+    copy_sums(wave, i, items, sums.words);
+    std::memcpy(out, sums.words, items * sizeof(Row));
+  } else {
+    copy_sums(wave, i, items, out);
+  }
   const Number *factors[kMostDepth], *others[kMostDepth];  // of row and column 0
   for (uint32_t block = 0; block < s.blocks; ++block) {
     for (uint32_t k = 0; k < s.depth; ++k) {
@@ -202,19 +237,12 @@ void multiply_rows(Wave& wave, Instruction& i, const Shape& s) {
       factors[k] = &left[place.item][place.lane];
       others[k] = &right[place.item][place.lane];
     }
-    for (uint32_t row = 0; row < kSide; ++row) {
+    for (uint32_t row = 0; row < kSide; row += 4) {  // whatever EXEC says
       const Place to = result_place(s, block, row, 0);
-      if (source.is_vector())
-        std::memcpy(sums, &wave.v(source.row() + to.item)[to.lane], sizeof sums);
-      else
-        for (uint32_t n = 0; n < kSide; ++n) sums[n] = bits_as<Number>(constant);
-      add_products<Number, kSide>(factors, others, row, s.depth, sums);
-      std::memcpy(&out.words[to.item][to.lane], sums, sizeof sums);
+      add_products<Number, kSide>(factors, others, row, s.depth,
+                                  reinterpret_cast<Number(*)[kWave]>(&out[to.item][to.lane]));
     }
   }
-  const uint32_t items = s.side * s.side * s.blocks / kWave;
-  for (uint32_t n = 0; n < items; ++n)
-    std::memcpy(wave.v(i.destination + n), out.words[n], sizeof(Row));  // whatever EXEC says
 }
 
 template <class Number>

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "code_object.h"
+#include "consequences.h"
 #include "execution.h"
 #include "fault_log.h"
 #include "memory.h"
@@ -46,7 +48,7 @@ void Analysis::begin_launch(const Kernel& kernel, uint32_t dynamic_lds, uint32_t
   first_by_block_.clear();
   shared_bounds_.begin_launch(module, dynamic_lds);
   banks_.configure(device_.amd(), device_.wave_size, device_.lds_banks, static_lds_ + kDynamicSharedCapacity);
-  races_.begin_launch(device_.wave_size, device_.amd(), kernel.code != nullptr,
+  races_.begin_launch(device_.wave_size, device_.amd(), consequences_of(kernel),
                       ((static_lds_ + 127) & ~uint64_t(127)) + dynamic_lds);
   races_.begin_in_stream(place, module.id);
 
@@ -66,6 +68,13 @@ void Analysis::begin_launch(const Kernel& kernel, uint32_t dynamic_lds, uint32_t
     for (uint32_t i = 0; i < partitions; ++i)
       l2_.emplace_back(new SectorCache(device_.l2_bytes / partitions, 128, !device_.amd()));
   for (auto& cache : l2_) cache->invalidate();
+}
+
+machine::Consequences* Analysis::consequences_of(const Kernel& kernel) {
+  if (!kernel.code) return nullptr;
+  auto& known = consequences_[{kernel.module->id, kernel.code->entry}];
+  if (!known) known = std::make_shared<machine::Consequences>(kernel.module->code->program(), kernel.code->entry);
+  return known.get();
 }
 
 void Analysis::begin_block(const Block& block) {

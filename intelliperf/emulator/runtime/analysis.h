@@ -1,6 +1,7 @@
 // Turns the requests of traced waves into the counts of SiteRecord, and what the time model needs.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -110,6 +111,7 @@ class Analysis {
     uint32_t sectors;  // bit mask
   };
 
+  machine::Consequences* consequences_of(const Kernel& kernel);
   void pieces(const Request& request, const uint64_t* bytes);
   void begin_part(Request& request, const Part& part);
   void split(Request& request);
@@ -160,6 +162,7 @@ class Analysis {
 
   SharedBounds shared_bounds_;
   LdsBanks banks_;
+  std::map<std::pair<uint32_t, uint64_t>, std::shared_ptr<machine::Consequences>> consequences_;  // by module and entry
   RaceDetector races_;
   HotAddresses hot_;
   AtomicQueues queues_;

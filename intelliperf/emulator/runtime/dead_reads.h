@@ -1,32 +1,40 @@
-// Races of which the reader's wave does nothing afterwards that another one could see.
+// Races of which nothing comes that another wave could see.
 //
 // Where a tile of Triton's has fewer elements than its program has lanes, the waves beyond it load the elements again and
-// store nothing: that they read what the tile's owners have stored meanwhile has no consequence. A race is held back until
-// a wave that read stores anything or updates an atomic; with the block's end it is dropped.
+// store nothing of them: that they read what the tile's owners have stored meanwhile has no consequence. A race is held
+// back until a wave that read makes a store or an atomic update that what it read takes part in; with the block's end it
+// is dropped.
 #pragma once
 #include <cstdint>
 #include <vector>
 
 #include "fault_log.h"
 
+namespace machine {
+class Consequences;
+}
+
 namespace simt {
 
 class DeadReads {
  public:
-  // Of a plain read by one of `waves`, a mask. False: one of them has had an effect since the last barrier, which may
-  // have come of the read.
-  bool hold(const Fault& fault, uint32_t waves);
-  // A wave, a mask of one bit, stores or updates: what is held of its reads is noted as a fault.
-  void effect(uint32_t wave);
-  void barrier() { effects_ = 0; }
+  struct Read {
+    uint32_t waves;  // a mask
+    uint32_t site;   // kNoSite: of several
+  };
+  // Of plain reads. False: one of the waves has made a store since the last barrier that may have come of its read.
+  bool hold(const Fault& fault, const Read& read, machine::Consequences& consequences);
+  // A wave stores or updates: what is held of the reads that this comes of is noted as a fault.
+  void effect(uint32_t wave, uint32_t site, machine::Consequences& consequences);
+  void barrier() { made_.clear(); }
 
  private:
   struct Held {
     Fault fault;
-    uint32_t waves;
+    Read read;
   };
   std::vector<Held> held_;
-  uint32_t effects_ = 0;  // of waves, since the last barrier
+  std::vector<std::vector<uint32_t>> made_;  // by wave: sites of its stores since the last barrier
 };
 
 }  // namespace simt

@@ -66,7 +66,8 @@ void RaceDetector::forget_everything() {
   shared_.assign(shared_.size(), ShadowCell{});
 }
 
-void RaceDetector::begin_launch(uint32_t wave_size, bool by_wave, bool machine, uint64_t shared_bytes) {
+void RaceDetector::begin_launch(uint32_t wave_size, bool by_wave, machine::Consequences* machine,
+                                uint64_t shared_bytes) {
   machine_ = machine;
   if (mapped_.size() > kMaxChunks / 2 || next_serial_ > kMaxSerial) forget_everything();
   if (next_serial_ > kMaxSerial) next_serial_ = 1;
@@ -296,7 +297,7 @@ inline void RaceDetector::check_cell(const Common& access, ShadowCell& cell, uin
   if (cell.write >= access.oldest || cell.read >= access.oldest) {
     if (!access.writes && (cell.write < access.oldest || is_behind_barrier(access, cell.write)) &&
         tells_nothing_new(cell, thread))
-      return void(cell.readers |= wave_bit(thread));
+      return add_reader(access, cell, thread);
     check_old_cell(access, cell, thread, address, found);
     return;
   }
@@ -409,7 +410,7 @@ void RaceDetector::check_against_write(const Common& access, const ShadowCell& c
   } else if (access.updates && relation.scope == FaultScope::kBlock) {
     fault.cause = FaultCause::kLostUpdate;
   }
-  if (!access.writes && is_dead_yet(fault, access.strong, wave_bit(thread))) return;
+  if (!access.writes && is_dead_yet(fault, access.strong, {wave_bit(thread), access.site})) return;
   conflict(fault, found);
 }
 
@@ -447,7 +448,7 @@ void RaceDetector::check_against_reads(const Common& access, const ShadowCell& c
   if (both_strong && relation.scope != FaultScope::kWave) return;
   if (machine_ && access.manner == Manner::kAtomic && may_be_atomic(cell.read & kStrong, relation.scope)) return;
   const Fault fault = fault_of(access, relation.scope, reader, cell.read_site, thread, address);
-  if (!is_dead_yet(fault, cell.read & kStrong, cell.readers & ~wave_bit(thread))) conflict(fault, found);
+  if (!is_dead_yet(fault, cell.read & kStrong, readers_but(cell, thread))) conflict(fault, found);
 }
 
 // Of the read that this one takes the place of: a plain read of another stream's launch would be forgotten with it.
@@ -480,7 +481,7 @@ void RaceDetector::keep_read(const Common& access, ShadowCell& cell, uint32_t th
     flags |= kCopies | (before.scope != FaultScope::kNone && !before.softly ? kManyBlocks : cell.read & kManyBlocks);
   }
   if (serial_of(cell.read) != order.serial || stamp_of(cell.read) < order.barrier) cell.readers = 0;
-  cell.readers |= wave_bit(thread);
+  add_reader(access, cell, thread);
   cell.read = pack(order.serial, order.stamp, thread, flags | (access.strong ? kStrong : 0));
   cell.read_site = access.cell_site;
 }
@@ -610,7 +611,7 @@ void RaceDetector::check_words(const Common& access, const Lanes& lanes, Cells& 
 void RaceDetector::check(const Access& access, const Lanes& lanes, Conflicts& found) {
   settle_stores();
   if (state_ == &outside_) return;
-  if (machine_ && access.writes) state_->dead_reads.effect(wave_bit(lanes.thread[0]));
+  if (machine_ && access.writes) state_->dead_reads.effect(lanes.thread[0] / wave_size_, access.site, *machine_);
   const bool plain_read = !access.writes && access.manner == Manner::kPlain;
   Common common(*this, access);
   common.bytes = lanes.bytes;

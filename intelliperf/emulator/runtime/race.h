@@ -25,8 +25,11 @@ namespace simt {
 struct ShadowCell {
   uint64_t write, read;  // serial << 40 | stamp << 16 | thread << 6 | manner
   uint16_t write_site, read_site;
-  uint32_t readers;  // waves of the block that read last, since its barrier: a mask
+  uint32_t readers;  // waves of the block that read last, since its barrier: a mask; see kOtherSites
 };
+
+// Of the readers in machine code, whose waves are at most 16: not all of them read at the cell's site.
+constexpr uint32_t kOtherSites = 1u << 31;
 
 // Of writes. kMaybe: of machine code, which has one store for plain and atomic ones.
 enum class Manner : uint32_t { kPlain = 0, kVolatile = 1, kAtomic = 2, kMaybe = 3 };
@@ -38,9 +41,9 @@ class RaceDetector {
   RaceDetector(const RaceDetector&) = delete;
   RaceDetector& operator=(const RaceDetector&) = delete;
 
-  // `by_wave`: the lanes of a wave have one program counter, see ordering.h. `machine`: of machine code, where an atomic
-  // load may look like any other: within a block one is never in conflict with an atomic update.
-  void begin_launch(uint32_t wave_size, bool by_wave, bool machine, uint64_t shared_bytes);
+  // `by_wave`: the lanes of a wave have one program counter, see ordering.h. `machine`: of machine code, else null. There
+  // an atomic load may look like any other: within a block one is never in conflict with an atomic update.
+  void begin_launch(uint32_t wave_size, bool by_wave, machine::Consequences* machine, uint64_t shared_bytes);
   // Behind it: which earlier launches' accesses nothing orders before this one's.
   void begin_in_stream(const StreamPlace& place, uint32_t module);
   void begin_block(uint64_t number, uint32_t waves);  // or resumes it
@@ -156,16 +159,27 @@ class RaceDetector {
                  uint64_t address) const;
   void conflict(const Fault& fault, Conflicts& found);
   void settle_stores();
-  bool is_dead_yet(const Fault& fault, bool strong, uint32_t waves) {
+  bool is_dead_yet(const Fault& fault, bool strong, const DeadReads::Read& read) {
     const bool plain = machine_ && !strong && !fault.shared && fault.scope == FaultScope::kBlock;
-    return plain && state_->dead_reads.hold(fault, waves);
+    return plain && state_->dead_reads.hold(fault, read, *machine_);
   }
   uint32_t wave_bit(uint32_t thread) const { return 1u << (thread >> wave_shift_); }
+  void add_reader(const Common& access, ShadowCell& cell, uint32_t thread) const {
+    if (machine_ && cell.readers && cell.read_site != access.cell_site) cell.readers |= kOtherSites;
+    cell.readers |= wave_bit(thread);
+  }
+  DeadReads::Read readers_but(const ShadowCell& cell, uint32_t thread) const {
+    const uint32_t others = cell.readers & ~wave_bit(thread);
+    if (!machine_) return {others, kNoSite};
+    const bool one = !(cell.readers & kOtherSites) && cell.read_site != 0xFFFF;
+    return {others & ~kOtherSites, one ? cell.read_site : kNoSite};
+  }
   void forget_everything();
   Ordering::BlockOrder& order() { return state_->order; }
 
   uint32_t wave_size_ = 64, wave_shift_ = 6;
-  bool by_wave_ = true, incomplete_ = false, machine_ = false;
+  bool by_wave_ = true, incomplete_ = false;
+  machine::Consequences* machine_ = nullptr;
   uint32_t next_serial_ = 1, launch_first_ = 1, launch_begin_ = 1;
   std::vector<Launched> launched_;  // the last one runs
   struct EarlierRead {
