@@ -14,7 +14,7 @@ RECORDS = """#include <cstdio>
 #include <vector>
 #include <hip/hip_runtime.h>
 struct Record { unsigned a, b, c; };
-__global__ void partner(const int* starts, const Record* left, const Record* right, int* where,
+__global__ void partner(const short* starts, const Record* left, const Record* right, int* where,
                         unsigned long long* total, int n, int m) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
@@ -30,20 +30,22 @@ __global__ void partner(const int* starts, const Record* left, const Record* rig
 int main() {
   const int n = 500, m = 100;
   std::vector<Record> l(n), r(m);
-  std::vector<int> s(n + 1), found(n);
+  std::vector<short> s(n + 1);
+  std::vector<int> found(n);
   unsigned seed = 1;
   const auto next = [&] { return (seed = seed * 1664525u + 1013904223u) >> 8; };
   for (auto& one : r) one = {next(), next() % 50, next()};
   for (int i = 0; i < n; ++i) l[i] = i % 3 ? r[next() % m] : Record{next(), next() % 50, next()};
-  for (int i = 0; i < n; ++i) s[i + 1] = s[i] + int(next() % 4);
+  for (int i = 0; i < n; ++i) s[i + 1] = short(s[i] + next() % 4);
   Record *a, *b;
-  int *starts, *where;
+  short* starts;
+  int* where;
   unsigned long long* total;
   (void)hipMalloc(&a, n * 12), (void)hipMalloc(&b, m * 12), (void)hipMalloc(&where, n * 4);
-  (void)hipMalloc(&starts, n * 4 + 4), (void)hipMalloc(&total, 8), (void)hipMemset(total, 0, 8);
+  (void)hipMalloc(&starts, n * 2 + 2), (void)hipMalloc(&total, 8), (void)hipMemset(total, 0, 8);
   (void)hipMemcpy(a, l.data(), n * 12, hipMemcpyHostToDevice);
   (void)hipMemcpy(b, r.data(), m * 12, hipMemcpyHostToDevice);
-  (void)hipMemcpy(starts, s.data(), n * 4 + 4, hipMemcpyHostToDevice);
+  (void)hipMemcpy(starts, s.data(), n * 2 + 2, hipMemcpyHostToDevice);
   partner<<<(n + 63) / 64, 64>>>(starts, a, b, where, total, n, m);
   (void)hipMemcpy(found.data(), where, n * 4, hipMemcpyDeviceToHost);
   long sum = 0;
