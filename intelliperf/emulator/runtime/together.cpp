@@ -7,8 +7,8 @@
 namespace simt {
 
 std::vector<Together> together(const LaunchRequest& request) {
-  constexpr DataKind kKinds[] = {DataKind::kSigns, DataKind::kNegative, DataKind::kOutOfRange,
-                                 DataKind::kTies,  DataKind::kTiny,     DataKind::kAlike};
+  constexpr DataKind kKinds[] = {DataKind::kSigns, DataKind::kNegative, DataKind::kOutOfRange, DataKind::kTies,
+                                 DataKind::kTiny};
   std::vector<OtherSize> modes, others, extremes;
   for (const OtherSize& size : other_sizes(settings().slots, request, settings().constants, settings().shapes, true)) {
     if ((size.larger && !size.extreme) || size.halves || size.edges || size.bare || size.keyed || size.alike) continue;
