@@ -37,6 +37,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     directory = tmp_path / "kept"
     monkeypatch.setattr(precompiled, "kept_directory", lambda: directory)
     monkeypatch.setattr(precompiled, "SIGHTINGS", 1)
+    monkeypatch.setattr(precompiled, "OF_PRELUDE", 1)
     return directory
 
 
@@ -44,7 +45,6 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def prelude_alone(kept: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where none is made for a source's own headers."""
     monkeypatch.setattr(precompiled, "SIGHTINGS", 99)
-    monkeypatch.setattr(precompiled, "OF_PRELUDE", 1)
     return kept
 
 
