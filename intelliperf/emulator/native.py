@@ -13,6 +13,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -84,6 +85,7 @@ _API_HEADERS = (  # what the sources include of the application's headers
     "simt/texture_types.h",
     "simt/vector_types.h",
 )
+_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
 _LINK_FLAGS = ("-shared", "-pthread", f"-Wl,-soname,{LIBRARY_NAME}", "-Wl,-z,defs", "-ldl", "-lrt")
 
 
@@ -167,16 +169,29 @@ def _directory() -> Path:
 
 
 def _objects(toolchain: Toolchain, files: dict[str, bytes], processor: str) -> dict[str, Path]:
-    """Where the object of each source is kept, whether it is there or not."""
-    common = _digest(
-        _settings(toolchain, processor),
-        {name: content for name, content in files.items() if not name.endswith(".cpp")},
-    )
+    """Where the object of each source is kept, whether it is there or not: by that and what it may include."""
+    settings = _settings(toolchain, processor)
+    included = {name: _included(content, files) for name, content in files.items()}
     return {
-        name: _directory() / "objects" / f"{Path(name).stem}-{_digest([common], {name: files[name]})}.o"
+        name: _directory() / "objects" / f"{Path(name).stem}-{_digest(settings, _closure(name, included, files))}.o"
         for name in sorted(files)
         if name.endswith(".cpp")
     }
+
+
+def _included(content: bytes, files: dict[str, bytes]) -> list[str]:
+    """Files of the build that the includes in a text may mean: every one whose path ends so."""
+    wanted = {match[1].decode() for match in _INCLUDE.finditer(content)}
+    return [name for name in files if any(f"/{name}".endswith(f"/{end}") for end in wanted)]
+
+
+def _closure(name: str, included: dict[str, list[str]], files: dict[str, bytes]) -> dict[str, bytes]:
+    reached, pending = {name}, [name]
+    while pending:
+        new = set(included[pending.pop()]) - reached
+        reached |= new
+        pending += new
+    return {reach: files[reach] for reach in sorted(reached)}
 
 
 def _settings(toolchain: Toolchain, processor: str) -> list[str]:

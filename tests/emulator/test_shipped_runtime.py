@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from intelliperf.dropins.toolchain import host_processor
+from intelliperf.dropins.toolchain import find_toolchain, host_processor
 from intelliperf.emulator import native
 
 
@@ -45,3 +45,23 @@ def test_a_shipped_library_that_is_not_whole_is_not(shipped: Path) -> None:
 def test_without_a_shipped_library_there_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(native, "SHIPPED", tmp_path)
     assert native._shipped_library(native._read_sources()) is None
+
+
+def test_an_object_is_kept_by_what_its_source_may_include(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {
+        "runtime/one.cpp": b'#include "near.h"\n#include <vector>\n',
+        "runtime/other.cpp": b'#  include "shared/far.h"\n',
+        "runtime/near.h": b'#pragma once\n#include "far.h"\n',
+        "runtime/lone.h": b"",
+        "shared/far.h": b"",
+    }
+    toolchain = find_toolchain()
+
+    def changed(edited: str) -> list[str]:
+        before = native._objects(toolchain, files, "x86-64-v2")
+        after = native._objects(toolchain, files | {edited: b"// edited\n" + files[edited]}, "x86-64-v2")
+        return [name for name in before if before[name] != after[name]]
+
+    assert changed("shared/far.h") == ["runtime/one.cpp", "runtime/other.cpp"]
+    assert changed("runtime/near.h") == changed("runtime/one.cpp") == ["runtime/one.cpp"]
+    assert changed("runtime/lone.h") == []
