@@ -72,7 +72,7 @@ _TIME_PARTS = (
     Metric.LATENCY_TIME_NS,
 )
 
-_TOLD_GAIN = 1.001  # of the application; below it a ratio says nothing
+_TOLD_GAIN = 1.01  # of the application; below it only the kernel's own gain says something
 _STEP_CYCLES = 4.0  # of a dependent arithmetic instruction: CDNA's 64 lanes over 16, Volta's and later ones' pipeline
 OVERLAP = 2.5  # as in the runtime's time model, see emulator/runtime/demand.h
 
@@ -268,7 +268,9 @@ def amdahl(share: float, saved: float) -> float:
 
 def _shares(profile: KernelProfile, saved: float, ceiling: float) -> str:
     kind = profile.time_provenance.value
-    alone = f"make it {times(ceiling)} as fast" if ceiling >= _TOLD_GAIN else "save less than 0.1 % of that"
+    alone = f"make it {times(ceiling)} as fast"
+    if ceiling < _TOLD_GAIN:
+        alone = f"make the kernel {times(amdahl(1.0, saved))} as fast and save less than 1 % of the application's"
     return (
         f"that is {percent(saved)} of this kernel's {kind} time, and the kernel has {percent(profile.share)} of the "
         f"application's device time: removing this alone would {alone}"

@@ -42,10 +42,7 @@ class Target:
 
     @property
     def kernel_ceiling(self) -> float:
-        """At most this many times faster, of the kernel alone. Severity is the share of all time that can be saved."""
-        share = self.current.profile.share
-        saved = min(self.current.severity / share, 1.0) if share > 0 else 0.0
-        return 1.0 / max(1.0 - saved, 1e-3)
+        return kernel_ceiling(self.current)
 
     @property
     def accepted(self) -> tuple[Attempt, ...]:
@@ -126,6 +123,7 @@ class Agenda:
     """The findings of the best version, and which of them are dealt with."""
 
     worthwhile: float  # `WORTHWHILE`, or 1.0 where the user named the formula
+    least_gain: float = 1.0  # of a kernel's time, that a judge can tell from none
     findings: tuple[Finding, ...] = ()  # by what could be gained for the whole application
     closed: dict[tuple[str, str], str] = field(default_factory=dict)  # by kernel and formula: why, or ""
 
@@ -138,22 +136,39 @@ class Agenda:
     def open(self) -> Iterator[Finding]:
         """Those that are worth pursuing and were not yet, the most promising first."""
         for finding in self.findings:
-            if key_of(finding) not in self.closed and finding.gain_ceiling >= self.worthwhile:
+            if key_of(finding) not in self.closed and not self._too_small(finding):
                 yield finding
 
     def why_not(self, finding: Finding) -> str:
         """Why a finding was not pursued; empty where it was."""
-        if finding.gain_ceiling < self.worthwhile:
-            return f"not pursued: less than {self.worthwhile - 1:.0%} of the application's device time is at stake"
+        if small := self._too_small(finding):
+            return f"not pursued: {small}"
         key = key_of(finding)
         if key in self.closed:
             return self.closed[key]
         now = next((known for known in self.findings if key_of(known) == key), None)
         if now is None:
             return "not pursued: no longer shown after the accepted changes"
-        if now.gain_ceiling < self.worthwhile:
-            return f"not pursued: after the accepted changes less than {self.worthwhile - 1:.0%} is at stake"
+        if small := self._too_small(now):
+            return f"not pursued: after the accepted changes {small}"
         return "not pursued: the run ended before"
+
+    def _too_small(self, finding: Finding) -> str:
+        """Why no candidate for it could be accepted, or would be worth it; empty where one could."""
+        if finding.gain_ceiling < self.worthwhile:
+            return f"less than {self.worthwhile - 1:.0%} of the application's device time is at stake"
+        if (ceiling := kernel_ceiling(finding)) < self.least_gain:
+            return (
+                f"the kernel could become {ceiling:.4g}× as fast, and less than {self.least_gain:.4g}× is not accepted"
+            )
+        return ""
+
+
+def kernel_ceiling(finding: Finding) -> float:
+    """At most this many times faster, of the kernel alone. Severity is the share of all time that can be saved."""
+    share = finding.profile.share
+    saved = min(finding.severity / share, 1.0) if share > 0 else 0.0
+    return 1.0 / max(1.0 - saved, 1e-3)
 
 
 def key_of(finding: Finding) -> tuple[str, str]:
