@@ -29,7 +29,7 @@ from intelliperf.rocm.backend import RocmBackend
 
 _DEADLINE_S = 120.0
 _ARCHITECTURES = ("gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201")  # tried where no device says its own
-_AGAIN = "do what the lines marked !! say, then run intelliperf doctor --amd again"
+_AGAIN = "fix what the lines marked !! report, then run intelliperf doctor --amd again"
 
 
 @dataclass

@@ -123,7 +123,7 @@ def _replay(source: Source, options: ReplayOptions) -> int:
         for note in recording.notes:
             print(f"  {note}")
         told = f", but for what differs each time: {', '.join(unsteady)}" if unsteady else ""
-        print(f"  the original leaves again what was recorded{told}")
+        print(f"  the original reproduces what was recorded{told}")
         candidate, own = (original, plan) if other is None else _version(other, recording, plan, scratch / "other")
         same = True if other is None else _compared(setting, backend.replayed(candidate, own), file, source, unsteady)
         timing = backend.time_replayed(original, candidate, (plan, own), setting.kernel, options.run_timeout)

@@ -243,7 +243,7 @@ def judge(
         known = {(finding.kind, finding.kernel) for finding in before.findings}
         new = tuple(finding for finding in new if (finding.kind, finding.kernel) not in known)
     if new:
-        return Check(tool.check, CheckStatus.FAILED, f"the candidate brings in {_listed(new)} ({tool.name})")
+        return Check(tool.check, CheckStatus.FAILED, f"the candidate introduces {_listed(new)} ({tool.name})")
     parts = [f"{tool.name}, which finds a planted fault here: none new"]
     if before.findings:
         parts.append(f"the original has {_listed(before.findings)}")

@@ -239,7 +239,7 @@ def _notes(groups: Sequence[Group], module: ModuleFacts, facts: KernelFacts | No
     if stands_in(facts):
         notes.append("the emulator's stand-in for a library's kernel: its time and shape are not the library's")
     elif limits:
-        notes.append(f"occupancy is limited by {', '.join(limits)}")
+        notes.append(f"occupancy limited by {', '.join(limits)}")
     if facts is not None and facts.static is None:
         notes.append(f"registers unknown: no compile for the real target of {Path(module.source).name}")
     return tuple(notes)
@@ -248,8 +248,8 @@ def _notes(groups: Sequence[Group], module: ModuleFacts, facts: KernelFacts | No
 def _atomics_notes(sites: Sequence[SiteFacts]) -> list[str]:
     """Whose instructions the counts of a kernel's atomics are."""
     combined = sum(site.one_lane for site in sites)
-    how = f": in {combined} of {len(sites)} one lane acts for all of its wave" if combined else ""
-    return [f"atomics are issued as by {by}{how}" for by in sorted({site.by for site in sites})]
+    how = f": {combined} of {len(sites)} aggregated to one lane per wave" if combined else ""
+    return [f"atomics modelled as compiled by {by}{how}" for by in sorted({site.by for site in sites})]
 
 
 def _sampling_notes(groups: Sequence[Group], traced: Sequence[KernelLaunch]) -> list[str]:
@@ -257,8 +257,8 @@ def _sampling_notes(groups: Sequence[Group], traced: Sequence[KernelLaunch]) -> 
     lanes, seen = sum(launch.lanes for launch in traced), sum(launch.analyzed_lanes for launch in traced)
     if seen < lanes:
         notes.append(
-            f"all requests and their lanes were counted; {100 * seen / lanes:.2g} % of them were followed through "
-            "the caches, and what else a request does is told from a sample, ± its error"
+            f"all requests and lanes counted; {100 * seen / lanes:.2g} % of them traced "
+            "through the caches; other per-request figures are sampled, ± their error"
         )
     blocks, empty = sum(launch.blocks for launch in traced), sum(launch.empty_blocks for launch in traced)
     if 2 * empty > blocks:

@@ -20,7 +20,7 @@ _BETWEEN = {"wave": "lanes of one wave", "block": "threads of one block", "grid"
 # kind → rule, level, what it is, what to do about it
 _PLAIN: dict[str, tuple[str, DefectLevel, str, str]] = {
     "out_of_bounds": (
-        "out-of-bounds", DefectLevel.ERROR, "access out of bounds", "compare the index with the size before the access",
+        "out-of-bounds", DefectLevel.ERROR, "access out of bounds", "check the index against the size first",
     ),
     "use_after_free": (
         "use-after-free", DefectLevel.ERROR, "access to memory that was freed before",
@@ -28,50 +28,50 @@ _PLAIN: dict[str, tuple[str, DefectLevel, str, str]] = {
     ),
     "invalid_launch": (
         "invalid-launch", DefectLevel.ERROR, "the device refuses the launch",
-        "look at what the launch returns, and stay within the device's limits",
+        "check the launch's error code, and stay within the device's limits",
     ),
     "doubtful_launch": (
         "launch-near-limit", DefectLevel.WARNING, "the device may refuse the launch for its registers",
-        "bound the kernel's registers with __launch_bounds__, and look at what the launch returns",
+        "limit the kernel's registers with __launch_bounds__, and check the launch's error code",
     ),
     "invalid_free": (
-        "invalid-free", DefectLevel.ERROR, "memory is freed that is none", "free each allocation once, by its base",
+        "invalid-free", DefectLevel.ERROR, "frees unallocated memory", "free each allocation once, by its base",
     ),
     "uninitialized": (
-        "uninitialised-read", DefectLevel.ERROR, "reads what nobody wrote", "store to all of it, or fill it, first",
+        "uninitialised-read", DefectLevel.ERROR, "reads uninitialised memory", "initialise all of it first",
     ),
     "divergent_barrier": (
         "divergent-barrier", DefectLevel.ERROR, "threads of one block wait at different barriers",
-        "have all threads of the block come to the same __syncthreads()",
+        "make all threads of the block reach the same __syncthreads()",
     ),
     "misaligned": (
         "misaligned-access", DefectLevel.ERROR, "address is not aligned as the access requires",
         "use a narrower type, or keep the pointer's offset a multiple of the type's alignment",
     ),
     "divergent_shuffle": (
-        "divergent-shuffle", DefectLevel.WARNING, "shuffle reads from a lane that takes no part",
-        "have the lanes that are read from come to the same shuffle",
+        "divergent-shuffle", DefectLevel.WARNING, "shuffle reads from an inactive lane",
+        "make the lanes that are read from take part in the same shuffle",
     ),
     "shuffle_from_ended": (
-        "shuffle-from-ended-lane", DefectLevel.NOTE, "shuffle reads what a lane that has ended would give",
-        "throw such values away, or have all lanes of the wave come to the shuffle",
+        "shuffle-from-ended-lane", DefectLevel.NOTE, "shuffle reads from a lane that has exited",
+        "discard such values, or keep all lanes of the wave active for the shuffle",
     ),
     "barrier_after_end": (
         "barrier-after-exit", DefectLevel.WARNING,
         "threads of the block ended before this barrier, which is defined only where all threads come to it",
-        "let threads without work skip the work and not the barrier",
+        "let threads without work skip the work, not the barrier",
     ),
     "trap": ("trap", DefectLevel.ERROR, "device code traps", "see the line"),
     "assert": ("assertion", DefectLevel.ERROR, "a device assertion failed", "see the line"),
     "unacquired": (
-        "missing-acquire", DefectLevel.WARNING, "waits for a value without an acquiring fence before it reads the data",
+        "missing-acquire", DefectLevel.WARNING, "no acquire fence between waiting for a value and reading the data",
         "put __threadfence() between the loop that waits and the read, or load with acquire order",
     ),
 }  # fmt: skip
 # cause → rule, what it is, what to do about it
 _RACES: dict[str | None, tuple[str, str, str]] = {
     "no_release_fence": (
-        "missing-release", "the store is not published before it is announced",
+        "missing-release", "no release fence between the store and the flag that announces it",
         "put __threadfence() between the store and the atomic operation that announces it",
     ),
     "narrow_release_fence": (

@@ -232,7 +232,7 @@ def _check(
     tolerated = [fault for fault in mine if fault not in looks and wave_order_is_promised(vendor, fault)]
     fatal = [fault for fault in mine if fault not in tolerated and fault not in looks]
     if fatal:
-        return Check(name, CheckStatus.FAILED, f"the candidate brings in {_listed(fatal)}")
+        return Check(name, CheckStatus.FAILED, f"the candidate introduces {_listed(fatal)}")
     existing = [fault for fault in reference if fault.kind in kinds]
     parts = [f"none new in {coverage}"]
     if existing:

@@ -62,7 +62,7 @@ class CompareGate:
     def output(self, trial: Trial) -> Rejection | None:
         calibration, _ = self._reference.calibration(trial)
         if trial.ended is None:
-            return Rejection(Outcome.CRASHED, "the candidate's run has no end")
+            return Rejection(Outcome.CRASHED, "the candidate's run did not finish")
         rtol = self._reference.output_tolerance(trial)
         difference = calibration.output.difference(trial.ended, rtol)
         if difference is not None and self._reference.learn_output(trial):

@@ -54,9 +54,9 @@ _MOST_LIMITS = 6  # each of them costs two launches
 _MOST_SECONDS = 2  # of the processor, for an altered launch of the original
 _PATIENCE = 20  # so many times as long may the same launch of the candidate take
 _ALTERED = "candidate on other numbers"
-_NO_ONE_ANSWER = "the original has no one answer"
+_NO_ONE_ANSWER = "the original is not deterministic"
 _NO_REPETITION = "not on this device for declared kernels: no launch of one program stands for a launch of the other"
-_NONE_RAISED = "no launch with a larger plain argument could be compared"
+_NONE_RAISED = "no launch with a larger scalar argument could be compared"
 _NO_ALTERATION = "no launch was altered: nothing that it takes can be, or more memory is allocated than is put back"
 
 
@@ -95,7 +95,7 @@ class NumbersGate:
             return None
         alterations = self._alterations(trial)
         unknown = {one: self._unknown_shapes(trial) for one in alterations if one.of_arguments}
-        told = {one: Told(failed=(f"plain arguments not altered: {why}",)) for one, why in unknown.items() if why}
+        told = {one: Told(failed=(f"scalar arguments not altered: {why}",)) for one, why in unknown.items() if why}
         together = [one for one in alterations if not one.own_memory and one not in told]
         first: Alteration | None = None
         if len(together) > 1 and Feature.ROOMY_MEMORY in self._reference.backend.honours:
@@ -162,7 +162,7 @@ class NumbersGate:
     def _followed_together(
         self, trial: Trial, alterations: Sequence[Alteration], calibrations: Mapping[Alteration, Calibration]
     ) -> tuple[Followed | None, _Wrong | None]:
-        """What came of it, or how it went wrong; neither where the original has no one answer, or does not run."""
+        """What came of it, or how it went wrong; neither where the original is not deterministic, or does not run."""
         ways: dict[int, Observer] = {one.way: BesideTwin(self._observer(one, calibrations[one])) for one in alterations}
         observer = ByWay(ways)
         try:
@@ -238,7 +238,7 @@ class NumbersGate:
         except SideFailed as error:
             return Told(failed=(f"{alteration.wrong}: the original does not run: {error}",))
         if (twin := followed.divergences.get(TWIN)) is not None:
-            late = f"the original does not get on in another order: {twin.detail}"
+            late = f"the original fails in another order: {twin.detail}"
             why = late if twin.outcome is Outcome.TIMED_OUT else _NO_ONE_ANSWER
             return Told(failed=(f"{alteration.wrong}: {why}",))
         if isinstance(observer, DoubtingChecker) and 0 < followed.syncs <= len(observer.doubtful):

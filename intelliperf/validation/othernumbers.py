@@ -1,7 +1,7 @@
 """What the gate of other numbers asks of a candidate, and when it believes what it sees.
 
 The device runs each launch once more, altered in one of three ways, and shows both programs' memory after that:
-all floats scaled, some numbers moved, or one plain argument changed. Where the candidate has other kernels, no launch
+all floats scaled, some numbers moved, or one scalar argument changed. Where the candidate has other kernels, no launch
 of one program stands for one of the other: both run as a whole on altered copies of what the host sends. What the
 original does with another argument was never promised: where it fails, or its result depends on the order of lanes
 and blocks, nothing follows. A device that gives no choice of orders runs the original twice for every alteration: if
@@ -46,10 +46,10 @@ class Alteration:
 
 
 LARGER = "a larger size"  # what the device tells of such launches
-_EACH = "plain arguments, members of structs and device variables each by itself"
+_EACH = "scalar arguments, members of structs and device variables each by itself"
 _BY = (
     "(one, three, half, a prime, very few, what only one of the two compares with, the largest unsigned number), "
-    "floats among them doubled and negated, wherever the original has one answer then"
+    "floats among them doubled and negated, wherever the original is deterministic then"
 )
 ALTERATIONS = (
     Alteration(1, "on other numbers in the same buffers", "floats scaled buffer by buffer, writable integers less 1"),
@@ -70,8 +70,8 @@ ALTERATIONS = (
     ),
     Alteration(
         3,
-        "with another value of a plain argument, which it takes for known",
-        "plain arguments from 5 on lowered, floats among them doubled, wherever the original has one answer then",
+        "with another value of a scalar argument, which it hard-codes",
+        "scalar arguments from 5 on lowered, floats among them doubled, wherever the original is deterministic then",
         of_arguments=True,
         doubtful=True,
         own_memory=True,
@@ -104,7 +104,7 @@ TOGETHER = Alteration(
 )
 
 
-# Where only the candidate compares plain arguments, or data, with some numbers.
+# Where only the candidate compares scalar arguments, or data, with some numbers.
 NAMED = Alteration(
     8,
     "where its own conditions hold",

@@ -75,7 +75,7 @@ class Ready:
 
     def describe(self) -> str:
         told = [self.recording.describe(), *self.recording.notes]
-        told.append("the original leaves again what was recorded")
+        told.append("the original reproduces what was recorded")
         if self.unsteady:
             told[-1] += f", but for what differs each time: {', '.join(self.unsteady)}"
         return "; ".join(told)

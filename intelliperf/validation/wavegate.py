@@ -80,7 +80,7 @@ class WaveGate:
             return CheckStatus.NOT_RUN, f"the original does not run with it: {error}"
         twin_apart = followed.divergences.get(_TWIN)
         if twin_apart is not None and not twin_apart.near:
-            return CheckStatus.NOT_RUN, f"the original has no one answer with it: {twin_apart.detail}"
+            return CheckStatus.NOT_RUN, f"the original is not deterministic with it: {twin_apart.detail}"
         divergence = followed.divergences.get(_CANDIDATE) or followed.divergences.get(_REVERSED)
         if divergence is not None:
             return divergence

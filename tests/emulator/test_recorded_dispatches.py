@@ -165,7 +165,7 @@ def test_the_original_replayed_leaves_what_was_recorded_and_a_faster_kernel_wins
     assert isinstance(built, Application)
     outcome, told = bench.replayed(built, bench.recorder)
     assert outcome is None, told
-    assert told.startswith("passed: 3 of 10 dispatches; the original leaves again what was recorded; modelled ")
+    assert told.startswith("passed: 3 of 10 dispatches; the original reproduces what was recorded; modelled ")
 
 
 def test_other_shapes_of_launches_are_learnt_in_one_run_and_judged_on_recorded_memory(bench: Recorded) -> None:
@@ -245,7 +245,7 @@ def test_a_recording_is_replayed_and_timed_without_the_project(
     before = bench.runs()
     assert replay_run(ReplayOptions(run=taken)) == 3
     told = capsys.readouterr().out
-    assert "the original leaves again what was recorded" in told
+    assert "the original reproduces what was recorded" in told
     assert "candidate: other bits than the original in device allocation 3 of 4096 bytes after dispatch 0" in told
     assert "modelled " in told and "the recorded dispatches together" in told
     assert bench.runs() == before

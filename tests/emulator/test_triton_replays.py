@@ -145,7 +145,7 @@ def test_a_number_that_16_divides_in_the_program_is_altered_in_replays(bench: Be
     """The recorded run compiled what the program would have had for it."""
     right_here = "lane + k * BLOCK + (n % 2) * (n != 65531)\n"
     verdict = bench.verdict("divisible", _APART, right_here)
-    assert not verdict.accepted and "plain argument" in verdict.detail, verdict.detail
+    assert not verdict.accepted and "scalar argument" in verdict.detail, verdict.detail
 
 
 @pytest.mark.triton

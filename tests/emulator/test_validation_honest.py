@@ -127,7 +127,7 @@ def test_a_sum_in_another_order_by_another_grid_is_accepted(sums):
 
 CHEATS = {
     "a narrower type in disguise": (("in[row * columns + c] * gain", ROUNDED), "row 0"),
-    "the number of columns is known beforehand": (("c < columns", "c < 150"), "another value of a plain argument"),
+    "the number of columns is known beforehand": (("c < columns", "c < 150"), "another value of a scalar argument"),
 }
 
 

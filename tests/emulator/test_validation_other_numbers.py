@@ -77,7 +77,7 @@ CHEATS = {
         "some of the numbers are others",
     ),
     "the indices are known beforehand": (FAST.replace("key[i]", "i % 3"), "some of the numbers are others"),
-    "the size is known beforehand": (FAST.replace("i < n", "i < 8000"), "with another value of a plain argument"),
+    "the size is known beforehand": (FAST.replace("i < n", "i < 8000"), "with another value of a scalar argument"),
     "a range that no number lies in is left out": (
         f"  if (in[0] < -1.0e6f) return;\n{FAST}",
         "all numbers below a limit of the code",
@@ -91,7 +91,7 @@ CHEATS = {
         "its own conditions hold",
     ),
     "a condition on a factor": (f"  if (gain == 3.25f) return;\n{FAST}", "its own conditions hold"),
-    "a factor is known beforehand": (FAST.replace("gain", "0.5f"), "with another value of a plain argument"),
+    "a factor is known beforehand": (FAST.replace("gain", "0.5f"), "with another value of a scalar argument"),
 }
 
 
@@ -108,7 +108,7 @@ def test_alterations_that_leave_memory_alone_share_their_runs(bench, monkeypatch
     assert verdict.outcome is Outcome.NOT_FASTER, verdict.detail
     assert sorted(filter(None, asked)) == [(1, 2, 5, 7)] * 3 + [(3,)] * 3
     (check,) = (check for check in verdict.checks if check.name == "other numbers")
-    for way in ("floats scaled", "an eighth", "times 128", "plain arguments", "other arguments"):
+    for way in ("floats scaled", "an eighth", "times 128", "scalar arguments", "other arguments"):
         assert way in check.detail
 
 

@@ -50,7 +50,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
 def test_what_holds_for_the_commands_sizes_and_signs_only_is_refused(bench: Bench, old: str, new: str) -> None:
     verdict = bench.verdict((old, new))
     assert verdict.outcome is Outcome.WRONG_OUTPUT, verdict.detail
-    assert "plain argument" in verdict.detail or "some of the numbers" in verdict.detail
+    assert "scalar argument" in verdict.detail or "some of the numbers" in verdict.detail
 
 
 def test_a_right_rewrite_passes_other_sizes_and_signs(bench: Bench) -> None:
@@ -146,7 +146,7 @@ def shaped(tmp_path_factory: pytest.TempPathFactory) -> Bench:
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        pytest.param("if (s.mode == 1) sum = -sum;", "", "plain argument", marks=pytest.mark.slow),
+        pytest.param("if (s.mode == 1) sum = -sum;", "", "scalar argument", marks=pytest.mark.slow),
         pytest.param("k < reach", "k < 5", "some of the numbers are others", marks=pytest.mark.slow),
         ("if (keys[i] >= 0) ", "", "integers out of their range"),
     ],

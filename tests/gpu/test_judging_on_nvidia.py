@@ -94,7 +94,7 @@ def _check(verdict: Verdict, name: str) -> Check:
     [
         ("REMEMBERED", "on other numbers"),
         ("KEYED", "some of the numbers are others"),
-        ("SIZE_KNOWN", "with another value of a plain argument"),
+        ("SIZE_KNOWN", "with another value of a scalar argument"),
     ],
 )
 def test_an_answer_that_is_known_beforehand_is_refused_by_other_numbers_alone(

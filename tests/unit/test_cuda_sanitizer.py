@@ -154,7 +154,7 @@ def test_a_new_fault_is_a_failure_with_kernel_line_and_thread(bench: _Bench) -> 
     check = bench.checks()["out of bounds"]
     assert check.status is CheckStatus.FAILED
     assert check.detail == (
-        "the candidate brings in Invalid __global__ write at app.cu:3 in _Z4blurPKfPfi, "
+        "the candidate introduces Invalid __global__ write at app.cu:3 in _Z4blurPKfPfi, "
         "first by thread (127,0,0) of block (7,0,0), 1x (memcheck)"
     )
 

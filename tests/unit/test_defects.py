@@ -17,7 +17,7 @@ WRITE = SourcePoint("src/sum all.hip", 15, 5, "parts[blockIdx.x] = s[0];", "writ
 RACE = Defect(
     rule="missing-release",
     level=DefectLevel.ERROR,
-    what="race between blocks: the store is not published before it is announced",
+    what="race between blocks: no release fence between the store and the flag that announces it",
     remedy="put __threadfence() between the two",
     kernel="total",
     point=READ,

@@ -394,7 +394,7 @@ class _Walker:
         while True:
             message = self._step()
             if isinstance(message, End):
-                raise SideFailed(self.side.label, Failure.CRASHED, "it ended earlier than in the run before")
+                raise SideFailed(self.side.label, Failure.CRASHED, "it ended earlier than in the previous run")
             if isinstance(message, Dispatch) and self._dispatches == number + 1:
                 return Paused(self.side, message)
 
