@@ -9,11 +9,11 @@ from pathlib import Path
 
 from intelliperf.emulator.modulefacts import Location, ModuleFacts, SiteFacts
 from intelliperf.emulator.safety import is_look
-from intelliperf.emulator.sourcelines import Project, source_text, users_chain
+from intelliperf.emulator.sourcelines import Project, chain_outside, source_text, users_chain
 from intelliperf.emulator.tracefiles import Fault, Trace
 from intelliperf.emulator.watching import Watched
 from intelliperf.records import Defect, DefectLevel, SourcePoint
-from intelliperf.sentences import duration
+from intelliperf.sentences import counted, duration
 
 _STREAMS = "unordered_streams"
 _BETWEEN = {"wave": "lanes of one wave", "block": "threads of one block", "grid": "blocks"}
@@ -133,7 +133,18 @@ def defects_of(runs: Sequence[Watched], project: Project, vendor: str) -> tuple[
             found[key] = defect if known is None else replace(known, count=max(known.count, defect.count))
     rank = list(DefectLevel)
     told = [one for one in found.values() if not _is_trace_of(one, found.values())]
-    return tuple(sorted(told, key=lambda defect: rank.index(defect.level)))
+    return tuple(sorted(_notes_joined(told), key=lambda defect: rank.index(defect.level)))
+
+
+def _notes_joined(defects: Iterable[Defect]) -> Iterable[Defect]:
+    """Notes of one rule on one kernel are one note, at its first place: they say the same of each."""
+    joined: dict[object, list[Defect]] = {}
+    for number, defect in enumerate(defects):
+        key = (defect.rule, defect.kernel) if defect.level is DefectLevel.NOTE else number
+        joined.setdefault(key, []).append(defect)
+    for first, *others in joined.values():
+        places = f"; so do {counted(len(others), 'other pair')} of accesses of this kernel" if others else ""
+        yield replace(first, what=first.what + places, count=sum(one.count for one in (first, *others)))
 
 
 def _is_trace_of(defect: Defect, others: Iterable[Defect]) -> bool:
@@ -223,7 +234,10 @@ def _stop(trace: Trace, fault: Fault, project: Project) -> SourcePoint | None:
 
 
 def _point_at(facts: ModuleFacts, locations: Sequence[Location], does: str, project: Project) -> SourcePoint | None:
-    chain = users_chain(locations, Path(facts.source), project)
+    source = Path(facts.source)
+    chain = users_chain(locations, source, project)
+    if not chain:
+        chain, does = chain_outside(locations, source), f"{does}; not a line of the project"
     if not chain:
         return None
     frame = chain[0]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from intelliperf.devices import models
 from intelliperf.emulator.modulefacts import Location
-from intelliperf.emulator.sourcelines import Project, source_text, users_chain
+from intelliperf.emulator.sourcelines import Project, chain_outside, source_text, users_chain
 from intelliperf.emulator.tracefiles import Fault, Trace
 from intelliperf.records import Check, CheckStatus
 from intelliperf.sentences import counted
@@ -142,6 +142,8 @@ def _shown(trace: Trace, module: int | None, locations: Sequence[Location], proj
     if facts is None:
         return None
     chain = users_chain(locations, Path(facts.source), project)
+    if not chain:
+        chain = chain_outside(locations, Path(facts.source))
     if chain:
         on_disk = project.on_disk(chain[0].file) or chain[0].file
         return FaultLine(chain[0].file.name, chain[0].line, source_text(on_disk, chain[0].line))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -54,6 +54,22 @@ def users_chain(locations: Sequence[Location], source: Path, project: Project) -
         if on_disk(project, frame.file) is not None:
             return tuple(frames[depth:])
     return ()
+
+
+def chain_outside(locations: Sequence[Location], source: Path) -> tuple[Frame, ...]:
+    """Of a place that no frame in the project leads to: the innermost line in the file of the kernel itself, outwards.
+
+    What the kernel calls of a compiler's library is left out: it is the kernel that says where to look.
+    """
+    frames = [
+        Frame(_absolute(place.file, str(source.parent)), place.line, place.column, place.function)
+        for place in locations
+        if place.line > 0
+    ]
+    if not frames or frames[-1].file.is_relative_to(_PACKAGE):
+        return ()
+    depth = next(depth for depth, frame in enumerate(frames) if frame.file == frames[-1].file)
+    return tuple(replace(frame, file=frame.file.resolve()) for frame in frames[depth:])
 
 
 def file_of(locations: Sequence[Location], source: Path) -> Path | None:

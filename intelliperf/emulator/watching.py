@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from intelliperf.emulator.awaiting import Watch
+from intelliperf.emulator.launchless import why_no_runtime
 from intelliperf.emulator.tracefiles import Fault, Trace
 from intelliperf.emulator.tracing import trace_environment
 from intelliperf.errors import ApplicationFailed
 from intelliperf.interception.progress import VARIABLE
+from intelliperf.processes.endings import check_ended_well, shown_program
 from intelliperf.processes.process import Completed, run
 from intelliperf.records import Application
 
@@ -88,10 +90,8 @@ def watch(
     )
     found = {path.parent for path in (*records.glob("launches.jsonl"), *records.glob("*/launches.jsonl"))}
     if not found:
-        raise ApplicationFailed(
-            f"{application.command[0]} never called the GPU runtime of the emulator ({completed.describe()}): it has "
-            "no GPU part, or it was built without our hipcc/nvcc drop-ins (give the build with -b)"
-        )
+        check_ended_well(completed, application, "on the emulator", progress.at_the_limit())
+        raise ApplicationFailed(f"{shown_program(application)} {why_no_runtime(application)}")
     traces = [Trace(path, cut_off=True) for path in sorted(found)]
     used = tuple(trace for trace in traces if trace.launches or trace.faults)
     return Watched(schedule, used, completed, progress.at_the_limit() if completed.timed_out else "")

@@ -7,8 +7,11 @@ from emulator_records import KERNEL, STATIC, Recording, site
 
 import intelliperf.dropins
 from intelliperf.emulator import lines, safety, sourcelines, strict
+from intelliperf.emulator.defects import defects_of
 from intelliperf.emulator.tracefiles import Trace
+from intelliperf.emulator.watching import IN_ORDER, Watched
 from intelliperf.errors import SourceNotFound
+from intelliperf.processes.process import run
 from intelliperf.records import AccessKind, CheckStatus, MemorySpace, Metric, SourceEvidence
 
 OUR_HEADER = Path(intelliperf.dropins.__file__).parent / "include" / "simt" / "atomics.h"
@@ -193,6 +196,33 @@ def _located(recording: Recording, directory: Path, project: Path, *faults: dict
     recording.launch()
     recording.faults = list(faults)
     return safety.located(Trace(recording.write(directory)), sourcelines.Project(project))
+
+
+def test_a_fault_in_somebody_elses_kernel_is_on_that_kernels_line_and_not_in_what_it_calls(
+    recording: Recording, project: Path, tmp_path: Path
+) -> None:
+    kernel, library = tmp_path / "elsewhere.py", tmp_path / "standard.py"
+    kernel.write_text("\n\n  x = library.total(p)\n")
+    library.write_text("return load(p)\n")
+    recording.sites = [site("load", library, 1, outer=((kernel, 3),))]
+    (fault,) = _located(recording, tmp_path / "a", project, _fault("out_of_bounds", 0))
+    assert (fault.place.name, fault.place.line, fault.place.text) == ("elsewhere.py", 3, "x = library.total(p)")
+    trace = Trace(tmp_path / "a")
+    completed = run(["true"], tmp_path, 10.0, tmp_path, "ended")
+    (defect,) = defects_of((Watched(IN_ORDER, (trace,), completed),), sourcelines.Project(project), "amd")
+    assert defect.point is not None and (defect.point.file, defect.point.line) == (str(kernel), 3)
+    assert defect.point.does == "reads; not a line of the project"
+
+
+def test_notes_that_say_the_same_of_one_kernel_are_one(recording: Recording, project: Path, tmp_path: Path) -> None:
+    recording.sites = [site("store", project / "app.hip", number) for number in (2, 4, 6)]
+    recording.launch()
+    recording.faults = [_fault("race", number, scope) for number in range(3) for scope in ("wave", "block")]
+    trace = Trace(recording.write(tmp_path / "a"))
+    watched = Watched(IN_ORDER, (trace,), run(["true"], tmp_path, 10.0, tmp_path, "ended"))
+    *races, note = defects_of((watched,), sourcelines.Project(project), "amd")
+    assert [race.rule for race in races] == ["race"] * 3
+    assert note.rule == "wave-order" and note.count == 9 and "2 other pairs of accesses" in note.what
 
 
 def test_faults_that_the_original_has_are_reported_but_not_held_against_the_candidate(

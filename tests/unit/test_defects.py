@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
+import pytest
+
 from intelliperf.emulator.defects import other_output, unfinished
-from intelliperf.emulator.watching import IN_ORDER, Watched, seeded
+from intelliperf.emulator.watching import IN_ORDER, Watched, seeded, watch
+from intelliperf.errors import ApplicationFailed
 from intelliperf.processes.process import run
-from intelliperf.records import Defect, DefectLevel, Geometry, SourcePoint
+from intelliperf.records import Application, Defect, DefectLevel, Geometry, SourcePoint
 from intelliperf.report.defects import defect_lines, defects_json, summary_line
 from intelliperf.report.sarif import sarif
 
@@ -79,3 +83,9 @@ def test_a_run_that_timed_out_is_an_error_and_not_silence(tmp_path: Path) -> Non
     assert "in order: mend the other errors" in defect.remedy
     assert "--run-timeout" in unfinished((hung,))[0].remedy
     assert not other_output((ended, ended, hung))
+
+
+def test_a_program_that_fails_before_it_uses_the_gpu_is_told_with_its_own_words(tmp_path: Path) -> None:
+    application = Application((sys.executable, "-c", "import nothing_there"), tmp_path, tmp_path)
+    with pytest.raises(ApplicationFailed, match="exit status 1.*No module named 'nothing_there'"):
+        watch(application, IN_ORDER, tmp_path / "records", 10.0)

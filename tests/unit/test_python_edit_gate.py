@@ -151,6 +151,10 @@ def test_a_function_that_other_kernels_share_is_compared_for_all_of_them() -> No
 def test_programs_that_wait_for_each_other_keep_their_order() -> None:
     weaker = edited("app/kernels.py", "tl.atomic_xchg(p, 0)", 'tl.atomic_xchg(p, 0, sem="relaxed")', "third")
     assert "orders less" in weaker.refusal
+    acquires = edited("app/kernels.py", "tl.atomic_xchg(p, 0)", 'tl.atomic_xchg(p, 0, sem="acquire")', "third")
+    assert "orders less" in acquires.refusal, "nobody reads what it returns: it announces"
+    releases = edited("app/kernels.py", "tl.atomic_xchg(p, 0)", 'tl.atomic_xchg(p, 0, sem="release")', "third")
+    assert releases.refusal == ""
     assert "barrier was taken away" in edited("app/kernels.py", "        tl.debug_barrier()\n", "", "third").refusal
 
 

@@ -13,7 +13,7 @@ from intelliperf.validation.edits import pythonwords as words
 _PRECISION = ("input_precision", "allow_tf32", "max_num_imprecise_acc", "out_dtype", "fast_math")
 _EXACT = ("input_precision='ieee'", "allow_tf32=False", "fast_math=False", "max_num_imprecise_acc=0")
 _WIDE_RESULT = ("out_dtype=tl.float32", "out_dtype=tl.float64")
-_STRENGTH = {"relaxed": 0, "acquire": 1, "release": 1, "acq_rel": 2}
+_ORDERS = {"acquire": {"acquire"}, "release": {"release"}, "acq_rel": {"acquire", "release"}}
 _REACH = {"cta": 0, "gpu": 1, "sys": 2}
 _PROMISES = ("multiple_of", "max_contiguous", "max_constancy", "assume")
 _INTEGERS = ("int64", "uint64", "int32", "uint32", "pi32_t")
@@ -47,8 +47,13 @@ class Facts:
     def waits(self) -> bool:
         """Do programs hand data to each other: loops on memory, or atomics whose value is used?"""
         loops = any(isinstance(n, ast.While) for f in self.functions for n in body_nodes(f.node))
-        used = {id(n.value) for f in self.functions for n in body_nodes(f.node) if isinstance(n, ast.Expr)}
-        return loops or any(id(call) not in used for _, call, _ in self.atomics)
+        return loops or any(id(call) not in self.unread for _, call, _ in self.atomics)
+
+    @cached_property
+    def unread(self) -> frozenset[int]:
+        """Expressions that are statements: nobody looks at their value."""
+        nodes = (n for f in self.functions for n in body_nodes(f.node))
+        return frozenset(id(n.value) for n in nodes if isinstance(n, ast.Expr))
 
 
 def refusal(new: JitFunction, old: Sequence[JitFunction], keywords: Collection[str]) -> str:
@@ -139,7 +144,7 @@ def _stored(function: JitFunction) -> set[int]:
 
 
 def _order(before: Facts, after: Facts, keywords: Collection[str]) -> str:
-    weakest = min((_strength(call) for _, call, _ in before.atomics), default=None)
+    known = {_orders(call) for _, call, _ in before.atomics}
     narrowest = min((_reach(call) for _, call, _ in before.atomics), default=1)
     for _, call, word in after.atomics:
         for keyword in call.keywords:
@@ -148,13 +153,16 @@ def _order(before: Facts, after: Facts, keywords: Collection[str]) -> str:
                 return f"line {call.lineno}: the order of {word} has to be a literal"
         if _reach(call) < narrowest:
             return f"line {call.lineno}: {word} reaches fewer programs than the original's: scope='cta'"
-        if before.waits and weakest is not None and _strength(call) < weakest:
+        # What announces has to release, and what is read to acquire: how far that is enough, races show.
+        needed = "release" if id(call) in after.unread else "acquire"
+        enough = needed in _orders(call) or any(orders <= _orders(call) for orders in known)
+        if before.waits and known and not enough:
             return f"line {call.lineno}: {word} orders less than the original's, whose programs wait for each other"
     return _memory_words(after, keywords)
 
 
-def _strength(call: ast.Call) -> int:
-    return _STRENGTH.get(_literal(call, "sem", "acq_rel"), 0)
+def _orders(call: ast.Call) -> frozenset[str]:
+    return frozenset(_ORDERS.get(_literal(call, "sem", "acq_rel"), ()))
 
 
 def _reach(call: ast.Call) -> int:
@@ -194,7 +202,7 @@ def taken_away(old: Sequence[JitFunction], new: Sequence[JitFunction]) -> str:
     for name in sorted(words.CHECKS):
         if after.count(name) < before.count(name):
             return f"a check was taken away: {name}"
-    if before.atomics and after.count("debug_barrier") < before.count("debug_barrier"):
+    if before.atomics and after.atomics and after.count("debug_barrier") < before.count("debug_barrier"):
         return "a barrier was taken away from a kernel whose programs share memory: debug_barrier"
     for option in ("volatile=True", "cache_modifier='.cv'"):
         if _mentions(new, option) < _mentions(old, option):
