@@ -114,7 +114,7 @@ def test_a_figure_has_an_error_where_its_record_has_one(recording: Recording, tm
     (kernel,) = _profile(recording, tmp_path).kernels
     assert kernel.quantity(Metric.REQUESTS) == Quantity(440.0, Provenance.MEASURED, None)
     assert kernel.quantity(Metric.SECTORS) == Quantity(900.0, Provenance.MEASURED, 30.0)
-    assert any("10 % of them were followed through the caches" in note for note in kernel.notes)
+    assert any("10 % of them traced through the caches" in note for note in kernel.notes)
 
 
 def test_launches_that_were_not_watched_differ_as_those_that_were(recording: Recording, tmp_path: Path) -> None:
