@@ -54,6 +54,7 @@ PARTS = (
     "order_clock",
     "ordering",
     "race",
+    "race_streams",
     "recorder",
     "repeats",
     "scheduler",

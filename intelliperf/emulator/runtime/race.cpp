@@ -11,9 +11,8 @@ namespace {
 
 constexpr uint32_t kMaxStamp = 0xFFFF00, kMaxSerial = 1u << 23;  // of 24 bits
 constexpr uint64_t kChunkBytes = 65536;
-constexpr size_t kMaxChunks = 4096;  // of 384 KB; accesses beyond them are not checked
-constexpr size_t kMaxTwice = 256;    // of one request
-constexpr size_t kMaxLaunched = 4096;
+constexpr size_t kMaxChunks = 4096;     // of 384 KB; accesses beyond them are not checked
+constexpr size_t kMaxTwice = 256;       // of one request
 constexpr size_t kMaxUnordered = 4096;  // words of which the place of the other launch's read is kept
 
 // Of reads, in the two low bits:
@@ -29,7 +28,6 @@ constexpr uint64_t kReadBefore = 16;  // by other blocks, which may have copies
 uint64_t pack(uint32_t serial, uint32_t stamp, uint32_t thread, uint64_t flags) {
   return uint64_t(serial) << 40 | uint64_t(stamp) << 16 | uint64_t(thread) << 6 | flags;
 }
-uint32_t serial_of(uint64_t packed) { return uint32_t(packed >> 40); }
 uint32_t stamp_of(uint64_t packed) { return uint32_t(packed >> 16) & 0xFFFFFF; }
 uint32_t thread_of(uint64_t packed) { return uint32_t(packed >> 6) & 1023; }
 // Of a load of machine code: within a block an atomic one looks like any other; between blocks only one that reads
@@ -88,16 +86,6 @@ void RaceDetector::begin_launch(uint32_t wave_size, bool by_wave, machine::Conse
   shared_.assign(shared_cells_, ShadowCell{});
   oldest_unordered_ = launch_first_;
   unordered_reads_.clear();
-}
-
-void RaceDetector::begin_in_stream(const StreamPlace& place, uint32_t module) {
-  if (!place.before || launched_.size() >= kMaxLaunched) launched_.clear();
-  for (Launched& earlier : launched_) {
-    const auto known = place.before->find(earlier.stream);
-    earlier.unordered = known == place.before->end() || known->second < earlier.number;
-    if (earlier.unordered && earlier.first < oldest_unordered_) oldest_unordered_ = earlier.first;
-  }
-  if (place.before) launched_.push_back({launch_first_, module, place.stream, place.number, false});
 }
 
 void RaceDetector::begin_block(uint64_t number, uint32_t waves) {
@@ -324,25 +312,6 @@ void RaceDetector::check_message(const Common& access, uint64_t write, const Rel
                 : lack == Lack::kWiderFence ? FaultCause::kNarrowFence
                                             : FaultCause::kNoRelease;
   if (relation.softly) fault.kind = FaultKind::kUnacquired;
-  conflict(fault, found);
-}
-
-// The earlier launch of an access, where nothing orders it before the one that runs.
-const RaceDetector::Launched* RaceDetector::unordered_launch(uint64_t packed) const {
-  const Launched* of = nullptr;
-  for (const Launched& one : launched_)
-    if (one.first <= serial_of(packed)) of = &one;
-  return of && of->unordered ? of : nullptr;
-}
-
-// Of a launch in another stream, which may run at the same time.
-void RaceDetector::check_against_launch(const Common& access, bool strong, uint64_t earlier, uint16_t site,
-                                        uint32_t thread, uint64_t address, Conflicts& found) {
-  const Launched* of = unordered_launch(earlier);
-  if (!of || (strong && access.strong)) return;
-  const bool same_module = of->module == launched_.back().module;
-  Fault fault = fault_of(access, FaultScope::kGrid, earlier, same_module ? site : 0xFFFF, thread, address);
-  fault.cause = FaultCause::kUnorderedStreams;
   conflict(fault, found);
 }
 

@@ -27,6 +27,7 @@ struct ShadowCell {
   uint16_t write_site, read_site;
   uint32_t readers;  // waves of the block that read last, since its barrier: a mask; see kOtherSites
 };
+inline uint32_t serial_of(uint64_t packed) { return uint32_t(packed >> 40); }
 
 // Of the readers in machine code, whose waves are at most 16: not all of them read at the cell's site.
 constexpr uint32_t kOtherSites = 1u << 31;
