@@ -16,7 +16,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -111,7 +111,9 @@ def runtime_is_ready() -> bool:
     with contextlib.suppress(OSError):
         known = _directory() / f"of-{_state_of_sources(toolchain)}"
         return (_directory() / known.read_text(encoding="utf-8") / LIBRARY_NAME).exists()
-    return _shipped_library(_read_sources()) is not None
+    files = _read_sources()
+    objects = _objects(toolchain, files, host_processor()).values()
+    return _shipped_library(files) is not None or _linked(objects).exists()
 
 
 def build_shipped(processors: Sequence[str]) -> list[Path]:
@@ -147,7 +149,7 @@ def _shipped_library(files: dict[str, bytes]) -> Path | None:
 def _library_of(toolchain: Toolchain, files: dict[str, bytes], processor: str | None = None) -> Path:
     processor = processor or host_processor()
     objects = _objects(toolchain, files, processor)
-    library = _directory() / _digest([path.name for path in objects.values()], {}) / LIBRARY_NAME
+    library = _linked(objects.values())
     if not library.exists():
         library.parent.parent.mkdir(parents=True, exist_ok=True)
         with _locked(_directory() / "lock"):
@@ -166,6 +168,10 @@ def runtime_objects() -> dict[str, Path]:
 
 def _directory() -> Path:
     return cache_directory() / "runtime"
+
+
+def _linked(objects: Iterable[Path]) -> Path:
+    return _directory() / _digest([path.name for path in objects], {}) / LIBRARY_NAME
 
 
 def _objects(toolchain: Toolchain, files: dict[str, bytes], processor: str) -> dict[str, Path]:

@@ -65,3 +65,11 @@ def test_an_object_is_kept_by_what_its_source_may_include(monkeypatch: pytest.Mo
     assert changed("shared/far.h") == ["runtime/one.cpp", "runtime/other.cpp"]
     assert changed("runtime/near.h") == changed("runtime/one.cpp") == ["runtime/one.cpp"]
     assert changed("runtime/lone.h") == []
+
+
+def test_a_library_that_another_copy_of_the_package_built_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+    native.runtime_library()
+    monkeypatch.setattr(native, "_state_of_sources", lambda toolchain: "of a copy just made")
+    assert native.runtime_is_ready()
+    monkeypatch.setattr(native, "_COMPILE_FLAGS", (*native._COMPILE_FLAGS, "-DOTHER"))
+    assert not native.runtime_is_ready()
