@@ -24,10 +24,12 @@ from intelliperf.errors import UsageError
 from intelliperf.processes.orphans import adopt_orphans, end_orphans
 from intelliperf.processes.secrets import own_environment
 from intelliperf.processes.storage import refuse_full_disk, storage_errors
+from intelliperf.processes.usage import starved_seconds
 
 TAIL_BYTES = 64 * 1024
 OUTPUT_LIMIT_BYTES = 256 * 1024 * 1024
 _POLL_S = 0.02
+_POLL_LATE_S = 1.0  # where each look reads what all processes waited for
 _TERM_GRACE_S = 2.0
 _NUMBERS = itertools.count(1)
 # Ends at a line; ends the group $0 where the pipe closes without one, because we are gone.
@@ -129,12 +131,22 @@ class Child:
         return self.stdout.stat().st_size + self.stderr.stat().st_size
 
     def wait(
-        self, deadline_s: float, output_limit: int = OUTPUT_LIMIT_BYTES, look: Callable[[], None] = lambda: None
+        self,
+        deadline_s: float,
+        output_limit: int = OUTPUT_LIMIT_BYTES,
+        look: Callable[[], None] = lambda: None,
+        patience: float = 1.0,
     ) -> Completed:
-        """Wait until the end, `deadline_s` seconds after the start, or too much output; `look` is called meanwhile."""
+        """Wait until the end, `deadline_s` seconds after the start, or too much output; `look` is called meanwhile.
+
+        With `patience` the time that its processes waited for a processor does not count: a busy machine has up to so
+        many times the deadline, a child that hangs has the deadline.
+        """
         timed_out = exceeded = False
         while self.running():
-            left = deadline_s - (time.monotonic() - self._started)
+            left = deadline_s - self.age_s
+            if left <= 0 and patience > 1.0:
+                left += min(starved_seconds(self.pid), (patience - 1.0) * deadline_s)
             if left <= 0:
                 timed_out = True
                 break
@@ -142,7 +154,7 @@ class Child:
                 exceeded = True
                 break
             look()
-            self._sleep(min(_POLL_S, left))
+            self._sleep(min(_POLL_S if self.age_s < deadline_s else _POLL_LATE_S, left))
         seconds = time.monotonic() - self._started
         if timed_out or exceeded:
             self.kill()

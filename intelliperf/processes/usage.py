@@ -1,7 +1,8 @@
-"""A process and all below it, and how much of the processor they have used."""
+"""A process and all below it, how much of the processor they have used, and how long they waited for one."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,3 +35,12 @@ def processor_seconds() -> float:
     """Of this process and all below it, those that have ended included; never less than it was."""
     ticks = sum(sum(map(int, fields[_TICKS])) for _, fields in below(os.getpid()))
     return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def starved_seconds(process: int, proc: Path = PROC) -> float:
+    """How long it and all below it were ready to run without a processor; those that have ended are not included."""
+    waited_ns = 0
+    for number, _ in below(process, proc):
+        with contextlib.suppress(OSError, IndexError, ValueError):  # it has ended, or the kernel does not tell
+            waited_ns += int((proc / str(number) / "schedstat").read_text().split()[1])
+    return waited_ns / 1e9

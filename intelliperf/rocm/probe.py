@@ -11,13 +11,14 @@ from pathlib import Path
 
 from intelliperf.devices import models as devices
 from intelliperf.errors import BackendUnavailable
-from intelliperf.processes.process import run
+from intelliperf.processes.process import Child
 from intelliperf.records import Device, DeviceLimits
 from intelliperf.rocm import surroundings
 from intelliperf.rocm.surroundings import partition
 
 _SCRIPT = Path(__file__).with_name("askhsa.py")
 _DEADLINE_S = 60.0
+_PATIENCE = 10.0  # a machine whose processors others use is slow, and its device has not failed
 # PCI device ids of chips that share an architecture (libdrm's amdgpu.ids, the amdgpu driver); a virtual function has
 # one of its own. The name is that of the table of chips.
 _CHIPS = {
@@ -36,6 +37,10 @@ _WITHOUT_TABLE = {0x74A2: "MI308X", 0x74A8: "MI308X", 0x74B6: "MI308X"}  # whose
 # Transfers per clock that the runtime tells: HBM2 and HBM2E two, HBM3 four (MI300X: 1300 MHz x 8192 bits, 5.3 TB/s),
 # GDDR6 sixteen (RX 7900 XTX: 1249 MHz x 384 bits, 960 GB/s), LPDDR5X eight.
 _TRANSFERS = {"gfx94": 4, "gfx950": 4, "gfx103": 16, "gfx110": 16, "gfx120": 16, "gfx115": 8}
+_HANGS = {  # by whether there is a launcher
+    False: "the driver hangs; sudo dmesg | grep amdgpu tells why, and a reboot resets the device",
+    True: "run the --launcher by itself with a small program, and see what it waits for",
+}
 _RATES = ("dram_bytes_per_s", "l2_bytes_per_s", "fp32_flops_per_s")
 _DECLARES_ITSELF = re.compile(r"\b(software|emulat|simulat)", re.IGNORECASE)
 # CDNA Architecture white papers: 4 SIMDs of 512 registers of 64 lanes; LDS of 32 banks.
@@ -126,10 +131,13 @@ def _number(told: Mapping[str, object], key: str) -> int:
     return value
 
 
-def ask(launcher: Sequence[str], environment: Mapping[str, str], logs: Path) -> Mapping[str, object]:
+def ask(
+    launcher: Sequence[str], environment: Mapping[str, str], logs: Path, deadline_s: float = _DEADLINE_S
+) -> Mapping[str, object]:
     """What the first GPU says of itself. Raises `BackendUnavailable` with the remedy."""
     argv = [*launcher, sys.executable, "-I", str(_SCRIPT)]
-    done = run(argv, logs, _DEADLINE_S, logs, "probe", environment)
+    with Child(argv, logs, environment, logs, "probe") as child:
+        done = child.wait(deadline_s, patience=_PATIENCE)
     lines = done.tail("stdout").strip().splitlines()
     try:
         told = json.loads(lines[-1]) if done.ok and lines else None
@@ -141,5 +149,10 @@ def ask(launcher: Sequence[str], environment: Mapping[str, str], logs: Path) -> 
         why = "" if launcher else surroundings.driver_problem() or surroundings.hidden_gpus(os.environ, 0)
         if why:
             raise BackendUnavailable(f"no AMD GPU that the ROCm runtime can use: {why}")
+        if done.timed_out:
+            raise BackendUnavailable(
+                f"the ROCm runtime did not answer within {done.seconds:.0f} s, the time without a free processor not "
+                f"counted: {_HANGS[bool(launcher)]}"
+            )
         raise BackendUnavailable(f"no AMD GPU that the ROCm runtime can use: {said}")
     return told

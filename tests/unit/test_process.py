@@ -13,7 +13,7 @@ import pytest
 
 from intelliperf.errors import UsageError
 from intelliperf.processes.endings import last_output
-from intelliperf.processes.process import Child, clean_environment, run
+from intelliperf.processes.process import Child, Completed, clean_environment, run
 from intelliperf.processes.secrets import mask_logs
 
 
@@ -62,6 +62,29 @@ def test_a_hanging_child_and_its_children_end_at_the_deadline(tmp_path: Path) ->
             return
         time.sleep(0.05)
     pytest.fail("the grandchild is alive")
+
+
+_CROWDED = """
+import os, time
+os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
+others = [os.fork() for _ in range(3)]
+while time.process_time() < 0.25:
+    pass
+if 0 in others:
+    os._exit(0)
+"""
+
+
+def test_time_without_a_free_processor_counts_only_for_the_impatient(tmp_path: Path) -> None:
+    def ended(label: str, argv: list[str], patience: float) -> Completed:
+        with Child(argv, tmp_path, {}, tmp_path, label) as child:
+            return child.wait(0.5, patience=patience)
+
+    crowded = [sys.executable, "-c", _CROWDED]
+    assert ended("impatient", crowded, 1.0).timed_out
+    assert ended("patient", crowded, 40.0).ok
+    hanging = ended("hanging", ["/bin/sleep", "60"], 40.0)
+    assert hanging.timed_out and hanging.seconds < 20.0
 
 
 def test_a_child_that_writes_without_end_is_stopped(tmp_path: Path) -> None:

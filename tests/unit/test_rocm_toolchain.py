@@ -12,7 +12,7 @@ from intelliperf.records import Launcher, Measurement, Provenance, Scope
 from intelliperf.report.wording import gain
 from intelliperf.rocm.compilers import for_clang
 from intelliperf.rocm.lines import parse_disassembly
-from intelliperf.rocm.probe import device_record, whole_chip
+from intelliperf.rocm.probe import ask, device_record, whole_chip
 from intelliperf.rocm.symbols import plain
 from intelliperf.rocm.toolchain import completed, is_hip, targets_file
 
@@ -34,6 +34,11 @@ def test_line_tables_and_the_architecture_are_added_unless_asked_for() -> None:
     assert completed(["-O2", "a.hip"], "gfx90a") == ["-gline-tables-only", "--offload-arch=gfx90a", "-O2", "a.hip"]
     asked = ["-g", "--offload-arch=gfx942", "a.hip"]
     assert completed(asked, "gfx90a") == asked
+
+
+def test_a_runtime_that_hangs_is_told_from_an_absent_device(tmp_path: Path) -> None:
+    with pytest.raises(BackendUnavailable, match="did not answer within .* run the --launcher by itself"):
+        ask(("/bin/sh", "-c", "sleep 60"), {}, tmp_path, 0.2)
 
 
 def test_clang_in_place_of_hipcc_reads_sources_as_hip_and_links_the_runtime() -> None:
