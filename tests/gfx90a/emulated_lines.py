@@ -48,10 +48,12 @@ def on_the_emulator(sources: Sequence[str], project: Path, arguments: Sequence[s
             place = Place(
                 profile.kernel.symbol, f"{evidence.file.name}:{evidence.line}", "lds" if shared else "global", kind
             )
-            requests = Metric.ATOMIC_REQUESTS if atomic else Metric.LDS_REQUESTS if shared else Metric.REQUESTS
+            requests = total(Metric.ATOMIC_REQUESTS if atomic else Metric.LDS_REQUESTS if shared else Metric.REQUESTS)
+            if not requests:
+                continue  # by the scalar cache, or never run
             found[place].add(
                 Figures(
-                    total(requests),
+                    requests,
                     lanes,
                     lanes * evidence.element_bytes,
                     0 if shared else total(Metric.LINES_64B),

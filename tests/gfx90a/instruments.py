@@ -20,6 +20,7 @@ from intelliperf.processes.process import output_of
 
 _MAGIC = b"__CLANG_OFFLOAD_BUNDLE__"
 _DEADLINE_S = 60.0
+_TWO_ACCESSES = ("ds_read2", "ds_write2")
 
 
 @dataclass(frozen=True, order=True)
@@ -73,11 +74,12 @@ def kernels_in(code_object: Path) -> set[str]:
 
 
 def device_lines(
-    dispatches: Iterable[dict[str, Any]], objects: Sequence[Path], project: Path, innermost: bool = False
+    dispatches: Iterable[dict[str, Any]], objects: Sequence[Path], project: Path, as_written: bool = False
 ) -> dict[Place, Figures]:
     """Of the project's kernels; other kernels, such as HIP's own fills, are left out.
 
-    `innermost`: what is inlined from the project counts where it is written, not where it is called.
+    `as_written`: what is inlined from the project counts where it is written, not where it is called, and an
+    instruction that makes two accesses of the LDS (`ds_read2`, `ds_write2`) counts as two.
     """
     found: dict[Place, Figures] = defaultdict(Figures)
     by_kernel = {kernel: code_object for code_object in objects for kernel in kernels_in(code_object)}
@@ -86,19 +88,20 @@ def device_lines(
         code_object = by_kernel.get(dispatch["kernel"])
         if code_object is None:
             continue
-        accesses = [entry for entry in dispatch["instructions"] if entry.get("space") in ("global", "lds")]
-        unknown = [entry["address"] for entry in accesses if (code_object, entry["address"]) not in lines]
-        for address, line in _symbolized(code_object, unknown, project, innermost).items():
+        counted = [entry for entry in dispatch["instructions"] if entry.get("space") in ("global", "lds")]
+        unknown = [entry["address"] for entry in counted if (code_object, entry["address"]) not in lines]
+        for address, line in _symbolized(code_object, unknown, project, as_written).items():
             lines[code_object, address] = line
-        for entry in accesses:
+        for entry in counted:
             line = lines[code_object, entry["address"]]
             if line is None:
                 continue
             place = Place(dispatch["kernel"], line, entry["space"], entry["kind"])
+            accesses = 2 if as_written and entry["text"].startswith(_TWO_ACCESSES) else 1
             found[place].add(
                 Figures(
-                    entry["executions"],
-                    entry["lanes"],
+                    entry["executions"] * accesses,
+                    entry["lanes"] * accesses,
                     entry["lanes"] * entry["bytes"],
                     entry.get("lines", 0),
                     entry.get("lds_cycles", 0),

@@ -9,6 +9,7 @@ import pytest
 
 from intelliperf.emulator.ir import Instrumented, instrument
 from intelliperf.emulator.ir.layout import Layout
+from intelliperf.emulator.ir.vectors import COPY_WIDTH_SHIFT
 
 HEAD = """%struct.S = type { double, float, [3 x i16], <{ i8, i32 }> }
 @tile = internal global [64 x float] undef, align 16
@@ -294,3 +295,14 @@ def test_a_load_does_not_take_in_what_lies_behind_its_variable() -> None:
         lines + "\n".join(f"  {line}" for line in body.split("\n")) + f"\n  ret void\n}}\n{METADATA}", "nvidia"
     )
     assert [size for _, size, _ in accesses(made)] == [16, 8, 4]
+
+
+@pytest.mark.parametrize(
+    ("vendor", "alignment", "expected"),
+    [("amd", 4, [16, 4]), ("amd", 8, [16, 8]), ("amd", 16, [16, 16]), ("nvidia", 4, [4, 4]), ("nvidia", 16, [16, 16])],
+)
+def test_a_record_is_copied_to_lds_in_parts_of_its_alignment(vendor: str, alignment: int, expected: list[int]) -> None:
+    lds = '@lds = internal global [64 x [4 x float]] undef, section "simt_shared", align 16'
+    copy = f"  call void @llvm.memcpy.p0.p0.i64(ptr align {alignment} @lds, ptr align {alignment} %p, i64 16, i1 false)"
+    made = instrument(f"{HEAD}{lds}\ndefine void @f(ptr %p) {{\nentry:\n{copy}\n  ret void\n}}\n", vendor)
+    assert [site["flags"] >> COPY_WIDTH_SHIFT & 31 for site in made.metadata["sites"]] == expected

@@ -314,7 +314,8 @@ class FunctionRewriter:
             self._arrays.add(access, self._local)
             return
         if access.length is not None:
-            width = copy_width(access, self._around.nvidia)
+            shared = self._addresses.base(self._addresses.resolve(access.pointer)[0]) in self._around.shared
+            width = copy_width(access, self._around.nvidia, shared)
             aligned = min(access.alignment, width or 1).bit_length() - 1
             flags = access.flags | width << COPY_WIDTH_SHIFT | aligned << ALIGNMENT_SHIFT
             access = replace(access, flags=flags)

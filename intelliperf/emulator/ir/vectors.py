@@ -255,14 +255,14 @@ def _alignment(instruction: Instruction, access: Access) -> int:
     return int(found[1]) if found else 1
 
 
-def copy_width(access: Access, nvidia: bool) -> int:
+def copy_width(access: Access, nvidia: bool, shared: bool) -> int:
     """Bytes of each access that a compiler makes of a small copy, 0 for copies of other lengths.
 
-    NVIDIA's loads must be aligned to their size; AMD's need four bytes.
+    An access must be aligned to its size on NVIDIA, and in AMD's LDS; in AMD's global memory four bytes do.
     """
     if not 0 < access.bytes <= _SMALL_COPY:
         return 0
-    enough = _WIDTHS[0] if nvidia else 4
+    enough = _WIDTHS[0] if nvidia or shared else 4
     return access.alignment if access.alignment < enough else _WIDTHS[0]
 
 
