@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parents[1]
 TESTS = ROOT / "tests"
 sys.path[:0] = [str(TESTS / "rocm"), str(ROOT)]
 
-from rocmdevice import LAUNCHER, compile_hip  # noqa: E402  of the tests
+from rocmdevice import LAUNCHER, build_device, compile_hip  # noqa: E402  of the tests
 
 from intelliperf.processes.process import run  # noqa: E402
 from intelliperf.processes.sandbox import UNCONFINED  # noqa: E402
@@ -175,6 +175,7 @@ WORK = {"diagnose": diagnose, "verdict": verdict, "handles": handles, "intercept
 def main() -> None:
     parser = argparse.ArgumentParser(description="Figures of the AMD path on the software gfx90a.")
     parser.add_argument("what", nargs="*", choices=[*WORK, []], help="default: all")
+    build_device()  # once per change of its sources, and no part of any figure
     print(f"{'':14} {'wall s':>8} {'cpu s':>8} {'load':>6} {'exit':>5}")
     for what in parser.parse_args().what or WORK:
         with tempfile.TemporaryDirectory() as name:

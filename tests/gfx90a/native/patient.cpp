@@ -9,7 +9,7 @@
 
 namespace {
 
-constexpr unsigned kFirstNapMicroseconds = 20, kLongestNapMicroseconds = 500;
+constexpr unsigned kPart = 32, kShortestNapMicroseconds = 20, kLongestNapMicroseconds = 10000;  // of the wait so far
 
 using Wait = hsa_signal_value_t (*)(hsa_signal_t, hsa_signal_condition_t, hsa_signal_value_t, uint64_t,
                                     hsa_wait_state_t);
@@ -31,10 +31,12 @@ hsa_signal_value_t wait(Wait real, hsa_signal_t signal, hsa_signal_condition_t c
                         uint64_t timeout, hsa_wait_state_t state) {
   if (timeout != UINT64_MAX || state != HSA_WAIT_STATE_ACTIVE)
     return real(signal, condition, reference, timeout, state);
-  for (unsigned nap = kFirstNapMicroseconds;; nap = std::min(2 * nap, kLongestNapMicroseconds)) {
+  for (unsigned waited = 0;;) {
     const hsa_signal_value_t value = real(signal, condition, reference, 0, HSA_WAIT_STATE_ACTIVE);
     if (holds(condition, value, reference)) return value;
+    const unsigned nap = std::clamp(waited / kPart, kShortestNapMicroseconds, kLongestNapMicroseconds);
     usleep(nap);
+    waited = std::min(waited + nap, kPart * kLongestNapMicroseconds);
   }
 }
 

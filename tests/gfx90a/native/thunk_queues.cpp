@@ -27,18 +27,20 @@ namespace {
 
 constexpr uint32_t kPacketBytes = 64, kPointerBytes = 4096;
 
-// A queue that has been idle for longer is looked at less often: each look costs some microseconds of a core.
+// Each look at an idle queue costs some microseconds of a core, and processes are paused for minutes: the longer a
+// queue has been idle, the longer its naps, so that no wait gets longer by more than a part of itself.
 class Naps {
  public:
   void take() {
-    usleep(taken_ < kShort ? kShortMicroseconds : kLongMicroseconds);
-    ++taken_;
+    const unsigned nap = std::clamp(idle_microseconds_ / kPart, kShortest, kLongest);
+    usleep(nap);
+    idle_microseconds_ = std::min(idle_microseconds_ + nap, kPart * kLongest);
   }
-  void forget() { taken_ = 0; }
+  void forget() { idle_microseconds_ = 0; }
 
  private:
-  static constexpr unsigned kShort = 50, kShortMicroseconds = 20, kLongMicroseconds = 400;
-  unsigned taken_ = 0;
+  static constexpr unsigned kPart = 32, kShortest = 20, kLongest = 10000;
+  unsigned idle_microseconds_ = 0;
 };
 
 struct Queue {
