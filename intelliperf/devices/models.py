@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -11,6 +12,9 @@ from intelliperf.errors import UsageError
 from intelliperf.records import Device, DeviceLimits
 
 DEFAULT_TARGETS: Mapping[str, str] = {"hip": "mi300x", "cuda": "h100"}
+
+# How amd-smi names the modes of compute units and of memory; SPX and NPS1 are the whole chip.
+_PARTITION = re.compile(r"(?P<chip>mi3\w+?)(?P<modes>(?:[sdtqc]px|nps[1248])+)")
 
 KEYS = (
     "name",
@@ -69,9 +73,14 @@ def resolve(target: str) -> str:
     """The name of the chip that `target` means: a name in any case and with separators, a data sheet's too, or an
     architecture.
 
-    Raises `UsageError` for any other word, with what may have been meant.
+    Raises `UsageError` for any other word, with what may have been meant, and for a part of a chip.
     """
     spelled = _bare(target)
+    part = _PARTITION.fullmatch(spelled)
+    if part and part["modes"].replace("spx", "").replace("nps1", ""):
+        whole = resolve(part["chip"])
+        raise UsageError(f"{target} is a partition, which is not modelled; --target {whole} models the whole chip")
+    spelled = part["chip"] if part else spelled
     spelled = ALIASES.get(spelled, spelled)
     spelled = next((chip for chip in chips() if _bare(str(figures_of(chip)["name"][0])) == spelled), spelled)
     if spelled in UNPUBLISHED:

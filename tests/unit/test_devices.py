@@ -58,6 +58,13 @@ def test_a_chip_without_published_figures_is_refused_with_the_nearest() -> None:
         devices.resolve("MI308X")
 
 
+def test_a_partition_is_refused_unless_it_is_the_whole_chip() -> None:
+    assert devices.resolve("mi300x-spx") == devices.resolve("MI300X_SPX_NPS1") == "mi300x"
+    for word in ("mi300x-cpx", "MI300X_CPX_NPS4", "mi300x-nps4"):
+        with pytest.raises(UsageError, match=f"{word} is a partition.*--target mi300x models the whole chip"):
+            devices.resolve(word)
+
+
 def test_an_unknown_target_is_refused_with_the_list_of_known_ones() -> None:
     with pytest.raises(UsageError, match=r"mi9000.*a100, h100"):
         devices.record("mi9000")
