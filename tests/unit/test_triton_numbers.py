@@ -19,6 +19,7 @@ module {
     %2 = arith.cmpi slt, %0, %1 : tensor<128xi32> loc(#loc3)
     %up = arith.addi %n, %c127 : i32 loc(#loc4)
     %blocks = arith.divsi %up, %c128 : i32 loc(#loc4)
+    %turns = arith.remsi %blocks, %stride : i32 loc(#loc4)
     %quarter = arith.divsi %stride, %c4 : i32 loc(#loc5)
     %3 = scf.for %k = %c0 to %steps step %c32_i32 iter_args(%acc = %0) -> (tensor<128xi32>)  : i32 {
       scf.yield %acc : tensor<128xi32> loc(#loc6)
@@ -35,7 +36,7 @@ def facts() -> dict[int, dict[str, object]]:
     return {int(one["parameter"]): one for one in quantities(Function(TTIR, "work"), TYPES)}
 
 
-def test_a_mask_says_that_any_value_is_meant_and_a_ceiling_division_promises_nothing() -> None:
+def test_a_mask_says_that_any_value_is_meant_and_a_ceiling_division_promises_nothing_wherever_it_leads() -> None:
     assert facts()[1] == {
         "parameter": 1, "offset": 0, "bytes": 4, "encoding": "signed",
         "divisors": [], "open": False, "compared": True, "constants": [],

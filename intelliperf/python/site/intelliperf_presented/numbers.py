@@ -109,16 +109,22 @@ class Function:
                 self._users.setdefault(operand, []).append(operation)
 
     def uses(self, argument: str) -> Uses:
-        uses = Uses()
-        pending: list[tuple[str, int | None]] = [(argument, 0)]
+        uses, counts = Uses(), Uses()
+        pending: list[tuple[str, int | None, Uses]] = [(argument, 0, uses)]
         seen = {argument}
         while pending:
-            name, added = pending.pop()
+            name, added, found = pending.pop()
             for operation in self._users.get(name, ()):
-                passed, now = self._pass(operation, name, added, uses)
+                passed, now = self._pass(operation, name, added, found)
                 if passed and operation.result and operation.result not in seen:
                     seen.add(operation.result)
-                    pending.append((operation.result, now))
+                    behind = counts if self._rounds_up(operation, name, added) else found
+                    pending.append((operation.result, now, behind))
+        # Any number has a last, partial step where steps are counted by rounding up: where that count leads tells
+        # nothing of the number, but for what it is divided by.
+        uses.divisors |= counts.divisors
+        uses.constants |= counts.constants
+        uses.compared |= counts.compared
         return uses
 
     def only_reads(self, argument: str) -> bool:
@@ -181,6 +187,12 @@ class Function:
             constant = constant + 1 if constant >= 0 else -constant
         if constant > 1 and added != constant - 1:  # rounded up, nothing is left out
             uses.divisors.add(constant)
+
+    def _rounds_up(self, operation: _Operation, name: str, added: int | None) -> bool:
+        if operation.name not in ("arith.divsi", "arith.divui", "arith.ceildivsi") or operation.operands[0] != name:
+            return False
+        constants = self._known(operation, name)
+        return bool(constants) and (operation.name == "arith.ceildivsi" or added == constants[0] - 1)
 
     def _end(self, operation: _Operation, name: str, uses: Uses) -> None:
         loop = _LOOP.search(operation.text)
