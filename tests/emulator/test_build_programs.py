@@ -69,6 +69,9 @@ def test_a_program_linked_with_a_search_path_of_its_own_finds_the_runtime(shell:
     shell("g++", "main.o", "expected.cpp", "-Wl,-rpath,/elsewhere", "-lcudart", "-o", "app")  # LD_RUN_PATH is not used
     application = with_gpu(Application(("./app",), tmp_path, tmp_path), "emulator", None)
     assert output(shell("./app", **dict(application.environment))) == "PASS"
+    statically = ("-Wl,-Bstatic", "-lcudart_static", "-Wl,-Bdynamic", "-lrt", "-lpthread", "-ldl")  # FindCUDA's words
+    shell("g++", "main.o", "expected.cpp", *statically, "-o", "app")
+    assert output(shell("./app")) == "PASS"
 
 
 def test_projects_for_an_older_cmake_are_configured(shell: Shell, tmp_path: Path) -> None:

@@ -109,6 +109,7 @@ _CUDA_LIBRARIES = (
     "nvidia-ml",
     "nvrtc",
 )
+_STATIC_LIBRARIES = ("cudart", "curand", "cublas", "cublasLt", "cufft", "cusparse", "nvrtc")
 _HIP_LIBRARIES = ("amdhip64", "roctx64", "hiprand", "rocrand", "hipblas", "rocblas", "hipfft", "hiprtc")
 
 
@@ -121,8 +122,7 @@ def package_files() -> dict[str, str]:
         "lib/cmake/hip/hip-config-version.cmake": _version_file(),
         "lib/cmake/hip/FindHIP.cmake": 'include("${CMAKE_CURRENT_LIST_DIR}/hip-config.cmake")\n',
         "nvvm/libdevice/README": "The embedded emulator needs no device library.\n",
-        "lib64/libcudart_static.a": "INPUT(-lintelliperf_simt)\n",
-        "lib64/libcurand_static.a": "INPUT(-lintelliperf_simt)\n",
+        **{f"lib64/lib{name}_static.a": "INPUT(-lintelliperf_simt)\n" for name in _STATIC_LIBRARIES},
         "lib64/libcudadevrt.a": "!<arch>\n",
         "lib64/libculibos.a": "!<arch>\n",
         "version.json": '{"cuda": {"name": "CUDA SDK", "version": "12.4.131"}}\n',

@@ -5,6 +5,8 @@
 // Running a program always reaches the drop-in; asking for a file or reading it reaches ours where there is none. Off
 // where INTELLIPERF_DROP_INS, the directory of the drop-ins, is not set, as in the drop-ins' own processes. nvcc and
 // hipcc are led there from any bin directory.
+//
+// CUDA's static libraries are our shared one, which GNU ld refuses after -Bstatic: they are linked as after -Bdynamic.
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -76,6 +78,44 @@ const char* drop_in(const char* path, bool whatever, char (&room)[PATH_MAX]) {
   return whatever && below != nullptr && is_other_part(below, home, room) ? room : path;
 }
 
+bool is_static_library_of_cuda(const char* word) {
+  constexpr const char* kOption = "-lcu";
+  constexpr const char* kEnds[] = {"_static", "_static.a"};
+  const char* const name = strrchr(word, '/');
+  const bool by_path = name != nullptr && strncmp(name, "/libcu", strlen("/libcu")) == 0;
+  if (!by_path && strncmp(word, kOption, strlen(kOption)) != 0) return false;
+  const char* const end = kEnds[by_path];
+  return strlen(word) > strlen(end) && strcmp(word + strlen(word) - strlen(end), end) == 0;
+}
+
+// Calls `take` with each of the linker's words, and with -Bdynamic and -Bstatic around what has to be linked so.
+template <class Take>
+void each_linked_word(char* const* words, Take take) {
+  static char dynamically[] = "-Bdynamic", statically[] = "-Bstatic";
+  bool is_static = false;
+  for (; words != nullptr && *words != nullptr; ++words) {
+    if (strcmp(*words, statically) == 0) is_static = true;
+    if (strcmp(*words, dynamically) == 0) is_static = false;
+    const bool around = is_static && is_static_library_of_cuda(*words);
+    if (around) take(dynamically);
+    take(*words);
+    if (around) take(statically);
+  }
+}
+
+size_t count_of_words(char* const* words) {
+  size_t count = 0;
+  each_linked_word(words, [&](char*) { ++count; });
+  return count;
+}
+
+char* const* linked_words(char* const* words, char** room) {
+  char** next = room;
+  each_linked_word(words, [&](char* word) { *next++ = word; });
+  *next = nullptr;
+  return room;
+}
+
 bool is_absent(int returned) { return returned == -1 && (errno == ENOENT || errno == ENOTDIR); }
 
 }  // namespace
@@ -95,12 +135,14 @@ bool is_absent(int returned) { return returned == -1 && (errno == ENOENT || errn
   __attribute__((constructor)) static void find_##symbol() { really_##symbol##_ = next<int(*) parameters>(#symbol); } \
   int redirected_##symbol parameters
 
-#define RUNS(symbol, parameters, ...)                       \
-  INSTEAD_OF(symbol, parameters) {                          \
-    UNLESS_FOUND(symbol, -1)                                \
-    char room[PATH_MAX];                                    \
-    const char* const program = drop_in(path, false, room); \
-    return really_##symbol##_(__VA_ARGS__);                 \
+#define RUNS(symbol, parameters, ...)                                                                                  \
+  INSTEAD_OF(symbol, parameters) {                                                                                     \
+    UNLESS_FOUND(symbol, -1)                                                                                           \
+    char room[PATH_MAX];                                                                                               \
+    const char* const program = drop_in(path, false, room);                                                            \
+    if (words != nullptr && getenv("INTELLIPERF_DROP_INS") != nullptr)                                                 \
+      words = linked_words(words, static_cast<char**>(__builtin_alloca((count_of_words(words) + 1) * sizeof(char*)))); \
+    return really_##symbol##_(__VA_ARGS__);                                                                            \
   }
 
 #define ASKS(symbol, parameters, ...)                                 \
