@@ -69,6 +69,7 @@ _API_HEADERS = (  # what the sources include of the application's headers
     "hip/hip_runtime_api.h",
     "simt/blas_functions.h",
     "simt/driver_api.h",
+    "simt/driver_arrays.h",
     "simt/host_attributes.h",
     "simt/host_errors.h",
     "simt/host_functions.h",

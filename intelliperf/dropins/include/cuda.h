@@ -154,4 +154,6 @@ SIMT_C_END
 
 #include <simt/driver_api.h>
 
+#include <simt/driver_arrays.h>
+
 #endif

@@ -14,20 +14,6 @@ Stream* of(CUstream stream) { return reinterpret_cast<Stream*>(stream); }
 Event* of(CUevent event) { return reinterpret_cast<Event*>(event); }
 void** out(CUdeviceptr* pointer) { return reinterpret_cast<void**>(pointer); }
 
-int copy_2d(const CUDA_MEMCPY2D* c, Stream* stream, bool blocking) {
-  if (!c || c->srcMemoryType == CU_MEMORYTYPE_ARRAY || c->dstMemoryType == CU_MEMORYTYPE_ARRAY) return kInvalidValue;
-  const char* from = c->srcMemoryType == CU_MEMORYTYPE_HOST ? static_cast<const char*>(c->srcHost)
-                                                            : static_cast<const char*>(pointer_to(c->srcDevice));
-  char* to = c->dstMemoryType == CU_MEMORYTYPE_HOST ? static_cast<char*>(c->dstHost)
-                                                    : static_cast<char*>(pointer_to(c->dstDevice));
-  const size_t from_pitch = c->srcPitch ? c->srcPitch : c->WidthInBytes;
-  const size_t to_pitch = c->dstPitch ? c->dstPitch : c->WidthInBytes;
-  from += c->srcY * from_pitch + c->srcXInBytes;
-  to += c->dstY * to_pitch + c->dstXInBytes;
-  if (blocking) return host::Memcpy2D(to, to_pitch, from, from_pitch, c->WidthInBytes, c->Height, kUnknown);
-  return host::Memcpy2DAsync(to, to_pitch, from, from_pitch, c->WidthInBytes, c->Height, kUnknown, stream);
-}
-
 int pointer_attribute(void* value, CUpointer_attribute attribute, CUdeviceptr address) {
   const Allocation* a = find(pointer_to(address));
   if (!value || !a) return kInvalidValue;
@@ -131,9 +117,6 @@ SIMT_DRIVER(cuMemcpyDtoHAsync, (void* to, CUdeviceptr from, size_t bytes, CUstre
             return host::MemcpyAsync(to, pointer_to(from), bytes, kToHost, of(stream));)
 SIMT_DRIVER(cuMemcpyDtoDAsync, (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream),
             return host::MemcpyAsync(pointer_to(to), pointer_to(from), bytes, kBetween, of(stream));)
-SIMT_DRIVER(cuMemcpy2D, (const CUDA_MEMCPY2D* copy), return copy_2d(copy, nullptr, true);)
-SIMT_DRIVER(cuMemcpy2DUnaligned, (const CUDA_MEMCPY2D* copy), return copy_2d(copy, nullptr, true);)
-SIMT_DRIVER(cuMemcpy2DAsync, (const CUDA_MEMCPY2D* copy, CUstream stream), return copy_2d(copy, of(stream), false);)
 SIMT_DRIVER(cuMemsetD8Async, (CUdeviceptr pointer, unsigned char value, size_t count, CUstream stream),
             return host::MemsetD8Async(pointer_to(pointer), value, count, of(stream));)
 SIMT_DRIVER(cuMemsetD16Async, (CUdeviceptr pointer, unsigned short value, size_t count, CUstream stream),

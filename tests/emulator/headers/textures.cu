@@ -1,4 +1,5 @@
 // Texture and surface objects: linear memory, arrays of one to three dimensions, layers, filters, addressing modes.
+#include <cuda.h>
 #include <cuda_runtime.h>
 
 #include <cmath>
@@ -139,6 +140,26 @@ int main() {
     for (int z = 0; z < kD; ++z) expect(flag ? "layers" : "volume", got[z], block3[(z * kH + 2) * kW + 1]);
     cudaFreeArray(deep);
   }
+  CUDA_ARRAY_DESCRIPTOR described = {2, 1, CU_AD_FORMAT_UNSIGNED_INT8, 4};
+  CUarray driven;
+  expect("cuArrayCreate", cuArrayCreate(&driven, &described), CUDA_SUCCESS);
+  CUDA_MEMCPY2D copied = {};
+  copied.srcMemoryType = CU_MEMORYTYPE_HOST, copied.srcHost = pixels, copied.srcPitch = sizeof pixels;
+  copied.dstMemoryType = CU_MEMORYTYPE_ARRAY, copied.dstArray = driven;
+  copied.WidthInBytes = sizeof pixels, copied.Height = 1;
+  expect("cuMemcpy2D", cuMemcpy2D(&copied), CUDA_SUCCESS);
+  copied.Height = 2;
+  expect("beyond the array", cuMemcpy2D(&copied), CUDA_ERROR_INVALID_VALUE);
+  CUDA_RESOURCE_DESC driven_resource = {};
+  driven_resource.resType = CU_RESOURCE_TYPE_ARRAY, driven_resource.res.array.hArray = driven;
+  const CUDA_TEXTURE_DESC clamped = {{CU_TR_ADDRESS_MODE_CLAMP, CU_TR_ADDRESS_MODE_CLAMP, CU_TR_ADDRESS_MODE_CLAMP}};
+  CUtexObject driven_texture;
+  expect("cuTexObjectCreate", cuTexObjectCreate(&driven_texture, &driven_resource, &clamped, nullptr), CUDA_SUCCESS);
+  bytes<<<1, 2>>>(driven_texture, (float4*)out);
+  download(8);
+  expect("the driver's texture", got[1] * 10 + got[7], 2 + 0.6);
+  expect("cuTexObjectDestroy", cuTexObjectDestroy(driven_texture), CUDA_SUCCESS);
+  expect("cuArrayDestroy", cuArrayDestroy(driven), CUDA_SUCCESS);
   expect("no error is left", cudaDeviceSynchronize(), cudaSuccess);
   if (failures == 0) std::printf("all good\n");
   return failures != 0;
