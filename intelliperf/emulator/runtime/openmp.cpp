@@ -14,36 +14,19 @@
 #include <utility>
 #include <vector>
 
+#include "openmp.h"
+
 #define KMP extern "C" __attribute__((visibility("default")))
 
 namespace {
 
+using simt::gomp;
+using simt::Gomp;
+using simt::task_group;
+using simt::TaskGroup;
 using Address = void*;
-using Work = void (*)(void*);
 using Microtask = void (*)(int*, int*);
 using Outer = unsigned long long;  // of loops that count beyond a long
-
-struct Gomp {
-  void (*parallel)(Work, void*, unsigned, unsigned);
-  void (*parallel_start)(Work, void*, unsigned);
-  void (*parallel_end)();
-  void (*barrier)();
-  void (*critical_start)(void**);
-  void (*critical_end)(void**);
-  bool (*single)();
-  void* (*single_copy_start)();
-  void (*single_copy_end)(void*);
-  void (*ordered_start)();
-  void (*ordered_end)();
-  void (*loop_end_nowait)();
-  void (*task)(Work, void*, void (*)(void*, void*), long, long, bool, unsigned, void**, int, void*);
-  void (*taskwait)();
-  void (*taskyield)();
-  void (*taskgroup_start)();
-  void (*taskgroup_end)();
-  int (*thread_number)();
-  int (*threads)();
-};
 
 template <typename F>
 void find(F& function, const char* name) {
@@ -58,7 +41,9 @@ void find(F& function, const char* name) {
   std::memcpy(&function, &found, sizeof found);
 }
 
-const Gomp& gomp() {
+}  // namespace
+
+const Gomp& simt::gomp() {
   static const Gomp known = [] {
     Gomp it;
     find(it.parallel, "GOMP_parallel");
@@ -84,6 +69,8 @@ const Gomp& gomp() {
   }();
   return known;
 }
+
+namespace {
 
 // -- parallel regions -------------------------------------------------------------------------------------------------
 
@@ -341,10 +328,10 @@ struct Task {  // what compiled code reads and writes; its private values follow
   void* other;
 };
 
-struct Kept {  // before each task
+struct alignas(16) Kept {  // before each task
   size_t bytes;
   int flags;
-  int padding;
+  TaskGroup* group;
 };
 static_assert(sizeof(Kept) % 16 == 0, "tasks are aligned");
 
@@ -357,7 +344,7 @@ Task* new_task(size_t bytes, int flags) {
   void* memory = nullptr;
   if (posix_memalign(&memory, 64, sizeof(Kept) + bytes) != 0) std::abort();
   std::memset(memory, 0, sizeof(Kept) + bytes);
-  *static_cast<Kept*>(memory) = {bytes, flags, 0};
+  *static_cast<Kept*>(memory) = {bytes, flags, task_group};
   return reinterpret_cast<Task*>(static_cast<Kept*>(memory) + 1);
 }
 
@@ -366,7 +353,9 @@ void free_task(Task* task) { std::free(kept(task)); }
 void run_task(void* data) {
   Task* task = *static_cast<Task**>(data);
   const int thread = gomp().thread_number();
+  TaskGroup* const around = std::exchange(task_group, kept(task)->group);
   task->body(thread, task);
+  task_group = around;
   if (kept(task)->flags & kDestroys) task->destroy(thread, task);
   free_task(task);
 }
@@ -566,8 +555,6 @@ KMP int __kmpc_omp_taskyield(void*, int, int) {
   gomp().taskyield();
   return 0;
 }
-KMP void __kmpc_taskgroup(void*, int) { gomp().taskgroup_start(); }
-KMP void __kmpc_end_taskgroup(void*, int) { gomp().taskgroup_end(); }
 KMP void __kmpc_taskloop(void*, int, Task* task, int, uint64_t* lower, uint64_t* upper, int64_t step, int no_group,
                          int how, uint64_t amount, Duplicate duplicate) {
   if (!no_group) gomp().taskgroup_start();
