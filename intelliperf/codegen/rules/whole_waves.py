@@ -21,7 +21,7 @@ from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rew
 from intelliperf.codegen.rules.relabel import check_relabelling, kernel_of, kernel_place
 from intelliperf.codegen.rules.statements import callee_name
 from intelliperf.codegen.syntax import outline
-from intelliperf.codegen.syntax.source import without_comments
+from intelliperf.codegen.syntax.source import Source, without_comments
 from intelliperf.codegen.syntax.tree import Node
 from intelliperf.records import Declaration, Metric
 
@@ -226,6 +226,9 @@ def _resize(problem: Problem, program: Program, launch: Launch, limit: int) -> t
     block = _single(launch.block)
     size = text_of(block)
     grid, covered = covering_grid(launch, limit)
+    if not all(_serves_alone(launch, text_of(_single(node))) for node in (launch.grid, launch.block)):
+        _resize_at_launch(problem.source(launch.path), launch, launch.arguments[limit], new)
+        return old, new
     if _is_outside(launch, size):  # a macro or a constant of the file, which others may use, too
         source = problem.source(launch.path)
         for node in (*walk(block), *walk(grid)):
@@ -246,10 +249,23 @@ def _resize(problem: Problem, program: Program, launch: Launch, limit: int) -> t
     return old, new
 
 
+def _resize_at_launch(source: Source, launch: Launch, covered: tree_sitter.Node, new: int) -> None:
+    """Write the sizes into the launch: the variables that hold them now are used elsewhere, too."""
+    for node in walk(covered):
+        if launch.function is not None and node.type == "identifier" and is_changed(launch.function, text_of(node)):
+            raise NotApplicable(f"{launch}: {text_of(node)} is changed in the launching function")
+    elements = text_of(covered) if covered.type in ("identifier", "number_literal") else f"({text_of(covered)})"
+    source.replace(launch.grid.start_byte, launch.grid.end_byte, f"({elements} + {new - 1}) / {new}")
+    source.replace(launch.block.start_byte, launch.block.end_byte, str(new))
+
+
 def _is_outside(launch: Launch, name: str) -> bool:
     """Is it a name that the launching function does not define itself?"""
-    named = re.fullmatch(r"[A-Za-z_]\w*", name) is not None
-    return named and launch.function is not None and not any(definitions(launch.function, name))
+    return _is_name(name) and launch.function is not None and not any(definitions(launch.function, name))
+
+
+def _is_name(text: str) -> bool:
+    return re.fullmatch(r"[A-Za-z_]\w*", text) is not None
 
 
 def covering_grid(launch: Launch, limit: int) -> tuple[tree_sitter.Node, str]:
@@ -295,19 +311,27 @@ def _single(node: tree_sitter.Node) -> tree_sitter.Node:
 
 
 def _own_values(launch: Launch, name: str) -> list[tree_sitter.Node]:
-    """The value of a variable of the launching function that serves this launch alone."""
+    """The one value that a variable of the launching function ever has."""
     function = launch.function
     found = [value for value, _ in definitions(function, name)] if function is not None else []
     if function is None or len(found) != 1 or is_changed(function, name):
         raise NotApplicable(f"{launch}: {name} is not a constant of the launching function")
-    (value,) = found
-    declared = value.parent.start_byte if value.parent is not None else value.start_byte
-    uses = [node for node in walk(function) if node.type == "identifier" and text_of(node) == name]
-    zones = list(_zones(launch, function))
-    for node in uses:
-        if node.start_byte != declared and not any(start <= node.start_byte < end for start, end in zones):
-            raise NotApplicable(f"{launch}: {name} is also used on line {node.start_point[0] + 1}")
     return found
+
+
+def _serves_alone(launch: Launch, name: str) -> bool:
+    """Is a variable of the launching function used in this launch's configuration alone? Whatever is none is."""
+    function = launch.function
+    values = [value for value, _ in definitions(function, name)] if function is not None and _is_name(name) else []
+    if function is None or not values:
+        return True
+    declared = {(value.parent or value).start_byte for value in values}
+    zones = list(_zones(launch, function))
+    return all(
+        node.start_byte in declared or any(start <= node.start_byte < end for start, end in zones)
+        for node in walk(function)
+        if node.type == "identifier" and text_of(node) == name
+    )
 
 
 def _zones(launch: Launch, function: tree_sitter.Node) -> Iterator[tuple[int, int]]:
