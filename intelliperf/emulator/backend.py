@@ -132,7 +132,8 @@ class EmulatorBackend:
 
         run = self._tracer.trace(application, deadline_s)
         self._remember(run.trace)
-        return collect.application_profile(run.trace, run.exit_status, application.project, application.tolerates)
+        project, tolerates = application.project, application.tolerates
+        return collect.application_profile(run.trace, run.exit_status, project, tolerates, run.said)
 
     def quantities(
         self, application: Application, kernels: Sequence[KernelProfile], deadline_s: float

@@ -277,8 +277,10 @@ def _sampling_notes(groups: Sequence[Group], traced: Sequence[KernelLaunch]) -> 
     return notes
 
 
-def application_profile(trace: Trace, exit_status: int, project: Path, tolerates: bool = False) -> ApplicationProfile:
-    """All kernels by falling device time. Raises `ApplicationFailed` where none was launched."""
+def application_profile(
+    trace: Trace, exit_status: int, project: Path, tolerates: bool = False, said: str = ""
+) -> ApplicationProfile:
+    """All kernels by falling device time. Raises `ApplicationFailed` where none was launched, with what it `said`."""
     launches = [launch for launch in trace.launches if launch.status == 0]
     faults = (*fault_notes(trace, Project(project)), *tolerance_note(trace, tolerates))
     if not launches:
@@ -288,7 +290,7 @@ def application_profile(trace: Trace, exit_status: int, project: Path, tolerates
         raise ApplicationFailed(
             f"every launch of {names} fails, which the application does not look at{why}"
             if failed
-            else why_no_kernel(trace.directory, trace.transfers)
+            else why_no_kernel(trace.directory, trace.transfers) + said
         )
     device_time = sum(launch.time_ns for launch in launches) + sum(copy.time_ns for copy in trace.transfers)
     profiles = [kernel_profile(trace, groups, device_time) for groups in groups_of(launches).values()]

@@ -17,7 +17,7 @@ from intelliperf.emulator.sourcelines import Project
 from intelliperf.emulator.tracefiles import Trace
 from intelliperf.errors import ApplicationFailed, ProtocolError
 from intelliperf.interception.progress import VARIABLE as PROGRESS
-from intelliperf.processes.endings import check_ended_well, shown_program
+from intelliperf.processes.endings import check_ended_well, last_output, shown_program
 from intelliperf.processes.process import run
 from intelliperf.processes.sandbox import UNCONFINED, Sandbox
 from intelliperf.processes.storage import refuse_full_disk
@@ -44,6 +44,7 @@ class TracedRun:
     exit_status: int
     seconds: float
     ended: Ended | None = None  # None where another run's records were adopted
+    said: str = ""  # its last output, to follow a sentence
 
 
 class Tracer:
@@ -102,7 +103,8 @@ class Tracer:
             raise ApplicationFailed(f"{error}; {'; '.join(seen)}") from error
         try:
             ended = Ended(completed.exit_status, completed.stdout, completed.stderr)
-            return TracedRun(open_trace(records, application), completed.exit_status or 0, completed.seconds, ended)
+            trace, said = open_trace(records, application), last_output(completed, application.project)
+            return TracedRun(trace, completed.exit_status or 0, completed.seconds, ended, said)
         except ProtocolError:
             refuse_full_disk(records)  # cut off for want of space
             raise

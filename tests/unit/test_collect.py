@@ -90,8 +90,8 @@ def test_a_missing_record_file_is_not_taken_for_an_empty_one(recording: Recordin
         _ = Trace(directory).launches
 
 
-def _profile(recording: Recording, tmp_path: Path):  # type: ignore[no-untyped-def]
-    return collect.application_profile(Trace(recording.write(tmp_path / "records")), 0, tmp_path)
+def _profile(recording: Recording, tmp_path: Path, said: str = ""):  # type: ignore[no-untyped-def]
+    return collect.application_profile(Trace(recording.write(tmp_path / "records")), 0, tmp_path, said=said)
 
 
 def test_counts_of_a_wholly_traced_launch_are_exact(recording: Recording, tmp_path: Path) -> None:
@@ -241,8 +241,8 @@ def test_private_memory_of_an_unknown_compile_is_absent_not_zero(recording: Reco
 
 def test_an_application_without_kernels_is_an_error(recording: Recording, tmp_path: Path) -> None:
     recording.copy(1.0)
-    with pytest.raises(ApplicationFailed, match="launched no GPU kernel"):
-        _profile(recording, tmp_path)
+    with pytest.raises(ApplicationFailed, match="launched no GPU kernel; last output: usage: app N"):
+        _profile(recording, tmp_path, said="; last output: usage: app N")
 
 
 def test_an_application_of_library_calls_alone_is_told_which(recording: Recording, tmp_path: Path) -> None:
