@@ -65,6 +65,6 @@ def plans(trace: Trace) -> dict[str, AlterationPlan]:
 def _spelt(slot: Quantity) -> str:
     """As `other_sizes.h` reads it."""
     where = f"@{slot.parameter}" if isinstance(slot.parameter, str) else str(slot.parameter)
-    flags = "o" * slot.open + "c" * slot.compared + "u" * (slot.encoding == "unsigned")
+    flags = "o" * slot.open + "c" * slot.compared + "m" * slot.mask + "u" * (slot.encoding == "unsigned")
     lists = (",".join(map(str, numbers)) for numbers in (slot.divisors, slot.constants))
     return ":".join((where, str(slot.offset), str(slot.bytes), _KINDS[slot.encoding], flags, *lists))

@@ -103,6 +103,7 @@ class Quantity:
     open: bool
     compared: bool
     constants: tuple[int, ...]
+    mask: bool = False  # other numbers are masked with it
 
 
 @dataclass(frozen=True)
@@ -212,6 +213,7 @@ def _quantity(parameter: int | str, row: Mapping[str, Any]) -> Quantity:
         divisors=tuple(map(int, row["divisors"])),
         open=bool(row["open"]),
         compared=bool(row["compared"]),
+        mask=bool(row.get("mask")),
         constants=tuple(map(int, row["constants"])),
     )
 

@@ -46,6 +46,8 @@ class Alteration:
 
 
 LARGER = "a larger size"  # what the device tells of such launches
+# Of a launch of which only the first block runs: of its own size, and then of larger ones, which would take too long.
+PART, PART_OF_LARGER = "a part of the grid", "a part of a larger launch"
 _EACH = "scalar arguments, members of structs and device variables each by itself"
 _BY = (
     "(one, three, half, a prime, very few, what only one of the two compares with, the largest unsigned number), "
@@ -169,11 +171,17 @@ class DoubtingChecker:
     own: Checker  # for the original's second run
     alteration: Alteration
     doubtful: set[int] = field(default_factory=set)
+    shared_otherwise: bool = True  # the candidate's first block may have other work than the original's
 
     def compare(
         self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline
     ) -> Divergence | None:
+        of_part = base.dispatch.alteration in (PART, PART_OF_LARGER)
         if other.side.label == TWIN:
+            if base.dispatch.alteration == PART:
+                self.shared_otherwise = True  # until it is seen that the two agree
+            if of_part and self.shared_otherwise:
+                self.doubtful.add(sync.number)
             failed = other.dispatch.status != 0
             overflows = self.alteration.finite and not failed and not finite(base)
             if failed or overflows or self.alteration.of_arguments and self._reordered(base, other, pairing):
@@ -181,6 +189,9 @@ class DoubtingChecker:
             else:
                 found = self.own.disagreements(sync, base, other, pairing, deadline)
                 self.checker.without |= {(sync.number, key) for key in found}
+            return None
+        if base.dispatch.alteration == PART and other.dispatch.status == 0:
+            self.shared_otherwise = self.checker.compare(sync, base, other, pairing, deadline) is not None
             return None
         return None if sync.number in self.doubtful else self.checker.compare(sync, base, other, pairing, deadline)
 

@@ -75,16 +75,20 @@ class _Bits:
         return None
 
 
-class _Variants:
-    def __init__(self, root: Path) -> None:
+class Variants:
+    def __init__(self, root: Path, source: str) -> None:
         self._root = root
+        self._source = source
         self._backend = EmulatorBackend(root / "device")
         self._original = self._built(0)
         (profile,) = self._backend.profile(self._original, 60.0).kernels
         self._kernel: Kernel = profile.kernel
 
     def altered(self, variant: int, way: int) -> Followed:
-        asked = Interception(kernels=(self._kernel.symbol,), other_numbers=(way,))
+        return self.followed(variant, Interception(other_numbers=(way,)))
+
+    def followed(self, variant: int, alterations: Interception) -> Followed:
+        asked = alterations | Interception(kernels=(self._kernel.symbol,))
         runs = [SideRun("original", self._original, asked), SideRun("variant", self._built(variant), asked)]
         setting = Setting(self._backend, self._kernel, UNCONFINED, self._root, 60.0)
         return follow(setting, runs, Rule(lambda d: d.target and d.status == 0, after_failures=True), _Bits(), True)
@@ -93,14 +97,14 @@ class _Variants:
         program = self._root / f"app{variant}"
         if not program.exists():
             # Not by -D: the headers' precompiled form is one for all variants.
-            program.with_suffix(".hip").write_text(SOURCE.replace("VARIANT", str(variant)))
+            program.with_suffix(".hip").write_text(self._source.replace("VARIANT", str(variant)))
             build_here("hipcc", "-O2", f"{program.name}.hip", "-o", program.name, directory=self._root)
         return Application((str(program),), self._root, self._root)
 
 
 @pytest.fixture(scope="module")
-def variants(tmp_path_factory: pytest.TempPathFactory) -> _Variants:
-    return _Variants(tmp_path_factory.mktemp("altered"))
+def variants(tmp_path_factory: pytest.TempPathFactory) -> Variants:
+    return Variants(tmp_path_factory.mktemp("altered"), SOURCE)
 
 
 _ARGUMENTS, _DATA, _TOGETHER = 3, 2, 7
@@ -120,11 +124,11 @@ _ARGUMENTS, _DATA, _TOGETHER = 3, 2, 7
         pytest.param(7, _TOGETHER, id="a mode that the launch has not, and large numbers"),
     ],
 )
-def test_what_a_launch_does_not_show_shows_in_an_altered_one(variants: _Variants, variant: int, way: int) -> None:
+def test_what_a_launch_does_not_show_shows_in_an_altered_one(variants: Variants, variant: int, way: int) -> None:
     assert "variant" in variants.altered(variant, way).divergences
 
 
-def test_sizes_grow_as_far_as_an_array_of_constants_reaches_and_no_further(variants: _Variants) -> None:
+def test_sizes_grow_as_far_as_an_array_of_constants_reaches_and_no_further(variants: Variants) -> None:
     followed = variants.altered(0, _ARGUMENTS)
     assert not followed.divergences
     larger = [e for e in followed.events if isinstance(e, Dispatch) and e.target and e.alteration.startswith(LARGER)]

@@ -57,6 +57,12 @@ def test_what_a_number_is_divided_by_may_be_promised(body: str, divisors: list[i
     assert (n["divisors"], n["open"]) == (divisors, unknown)
 
 
+def test_a_number_that_masks_others_is_told_from_one_that_is_masked() -> None:
+    body = "  %a = and i32 %n, %h\n  %b = and i32 %k, 255\n"
+    n, k = found(body, {0: [ParameterPlace("i32", "%n", 0, False)], 1: [ParameterPlace("i32", "%k", 0, False)]}, [1, 1])
+    assert (n["mask"], k["mask"]) == (True, False)
+
+
 def test_members_of_a_struct_are_found_in_memory_and_in_a_register_that_holds_two() -> None:
     loads = (
         "  %a = load i32, ptr %p, align 4\n  %c = icmp eq i32 %a, 3\n"

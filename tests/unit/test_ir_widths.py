@@ -23,6 +23,7 @@ from intelliperf.emulator.ir.widths import widths
         ("  %t = lshr i32 %n, 16\n", {16: 1}),
         ("  store i16 %h, ptr %p, align 2\n  %h = load i16, ptr %p, align 2, !tbaa !5\n", {16: 2}),
         ("  %o = atomicrmw add ptr %p, i32 1 monotonic\n", {32: 1}),
+        ("  %r = phi i8 [ 0, %0 ], [ %s, %1 ]\n  %s = add nuw i8 %r, %c\n  %t = add i32 %n, 1\n", {8: 2}),
         ("  store i64 %w, ptr %p, align 8\n  %h = load i32, ptr %p\n", {64: 1}),
     ],
 )

@@ -55,6 +55,7 @@ class Uses:
     divisors: set[int] = field(default_factory=set)
     open: bool = False  # it may be promised to be a multiple of something that is not known
     compared: bool = False
+    mask: bool = False  # other numbers are masked with it
     constants: set[int] = field(default_factory=set)  # that it is compared with
 
     def facts(self) -> dict[str, Any]:
@@ -62,6 +63,7 @@ class Uses:
             "divisors": sorted(self.divisors),
             "open": self.open,
             "compared": self.compared,
+            "mask": self.mask,
             "constants": sorted(self.constants),
         }
 
@@ -126,6 +128,7 @@ def _divide(instruction: Instruction, name: str, added: int | None, uses: Uses) 
     divisor = _divisor(instruction.opcode, int(other)) if _CONSTANT.fullmatch(other) else None
     if divisor is None:
         uses.open = True
+        uses.mask |= instruction.opcode == "and"
     elif divisor not in (1, _LARGEST) and added != divisor - 1:  # rounded up, nothing is left out
         uses.divisors.add(divisor)
     return _Passed(None)

@@ -1,4 +1,4 @@
-"""Where a function keeps integers in few bits: cut, stored, or masked to them.
+"""Where a function keeps integers in few bits: cut, stored, counted in, or masked to them.
 
 What a rewrite has of these beyond the original is where its indices and totals may be too narrow; larger launches and
 larger numbers then show whether they are.
@@ -18,6 +18,7 @@ _WORD, _DOUBLE = 32, 64  # of these what is stored, and what of the larger is cu
 _KEPT = frozenset(("store", "atomicrmw", "cmpxchg"))
 _TRUNCATED = re.compile(r" to (?:<\d+ x )?i(\d+)>?$")
 _MOVED = re.compile(r"(?:load|store|atomicrmw|cmpxchg) .*?(?:<\d+ x )?\bi(\d+)\b")
+_COUNTED = re.compile(r"(?:add|sub|mul|phi) (?:n[us]w )*(?:<\d+ x )?i(\d+)\b")
 _MASKED = re.compile(r", (\d+)$")
 _SHIFTED = re.compile(rf"[la]shr (?:exact )?(?:<\d+ x )?i(\d+)>? (%{NAME}), (?:splat \(i\d+ )?(\d+)\)?$")
 _RAISED = re.compile(rf"shl (?:n[us]w )*(?:<\d+ x )?i(\d+)>? %{NAME}, (?:splat \(i\d+ )?(\d+)\)?$")
@@ -46,6 +47,8 @@ def _bits(instruction: Instruction, raised: dict[str | None, int]) -> Iterator[i
         yield from (int(found[1]) for found in [_TRUNCATED.search(text)] if found)
     elif opcode in ("load", "store", "atomicrmw", "cmpxchg"):
         yield from (int(found[1]) for found in [_MOVED.search(text)] if found)
+    elif opcode in ("add", "sub", "mul", "phi"):
+        yield from (int(found[1]) for found in [_COUNTED.search(text)] if found)
     elif opcode == "and":
         mask = int(found[1]) if (found := _MASKED.search(text)) else 0
         mask //= mask & -mask or 1  # an index times the size of an element

@@ -7,11 +7,6 @@
 namespace simt {
 namespace {
 
-bool is_kept(const Allocation& a) {
-  const auto& kept = settings().kept;
-  return std::find(kept.begin(), kept.end(), a.id) != kept.end();
-}
-
 bool is_only_read(const Parameter& parameter) {
   const auto& listed = settings().only_read;
   return std::find(listed.begin(), listed.end(), parameter.index) != listed.end();
@@ -36,18 +31,23 @@ void Unwritten::put_back(char* at) const {
   for (const uint64_t i : places_) std::memset(at + i * each_, settings().poison, each_);
 }
 
+bool is_kept(const Allocation& a) {
+  const auto& kept = settings().kept;
+  return std::find(kept.begin(), kept.end(), a.id) != kept.end();
+}
+
 bool movable(const Allocation& a) {
   return a.kind != MemoryKind::kStaging && (a.kind != MemoryKind::kRegistered || is_mapped(a));
 }
 
-std::map<const Allocation*, Numbers> altered_with(const LaunchRequest& request) {
+std::map<const Allocation*, Numbers> altered_with(const LaunchRequest& request, bool with_kept) {
   std::map<const Allocation*, Numbers> found;
   for (const Parameter& parameter : request.kernel->parameters) {
     if (!parameter.pointer || parameter.size != sizeof(uintptr_t)) continue;
     uintptr_t address = 0;
     std::memcpy(&address, request.arguments[parameter.index], sizeof address);
     const Allocation* a = find(address);
-    if (!a || !movable(*a) || !in_arena(a->base) || is_kept(*a)) continue;
+    if (!a || !movable(*a) || !in_arena(a->base) || (is_kept(*a) && !with_kept)) continue;
     const uint64_t each = parameter.members.empty() ? parameter.number.bytes : parameter.stride;
     const bool aligned = each && (address - a->base) % each == 0;
     const auto order = static_cast<uint32_t>(found.size());

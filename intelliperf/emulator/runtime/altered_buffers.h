@@ -22,8 +22,11 @@ struct Numbers {  // what a parameter says that an allocation holds
 // Whether it is put back behind an altered launch.
 bool movable(const Allocation& a);
 
-// The buffers behind the launch's pointers, and its module's variables.
-std::map<const Allocation*, Numbers> altered_with(const LaunchRequest& request);
+// The buffers behind the launch's pointers, and its module's variables. `with_kept`: lists in no fixed order, too.
+std::map<const Allocation*, Numbers> altered_with(const LaunchRequest& request, bool with_kept = false);
+
+// Whether it is a list in no fixed order, as the parent has seen.
+bool is_kept(const Allocation& a);
 
 // The buffers alone, in an order that both versions of a program have.
 std::vector<std::pair<const Allocation*, Numbers>> in_order(const LaunchRequest& request);

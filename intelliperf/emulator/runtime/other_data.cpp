@@ -142,14 +142,15 @@ bool alter_floats(std::vector<Value>& values, bool constant, uint32_t order, uin
   return true;
 }
 
-// What rises throughout may say where things begin and end, in this array or in another: it still does afterwards.
-// Its room, where it has as much again, holds a copy.
 template <class Value>
-bool rises(const std::vector<Value>& values) {
-  const auto end = std::is_sorted_until(values.begin(), values.end());
-  const auto length = size_t(end - values.begin());
-  if (length < 3 || values.front() >= *(end - 1)) return false;
-  return length == values.size() || (2 * length == values.size() && std::is_sorted(end, values.end()));
+Value most_frequent(std::vector<Value> values) {
+  std::sort(values.begin(), values.end());
+  Value found = values.front();
+  for (size_t i = 0, first = 0, most = 0; i < values.size(); ++i) {
+    if (values[i] != values[first]) first = i;
+    if (i - first + 1 > most) most = i - first + 1, found = values[i];
+  }
+  return found;
 }
 
 template <class Value>
@@ -160,6 +161,20 @@ bool alter_integers(std::vector<Value>& values, bool constant, uint64_t draw, Da
   const std::vector<Value> before = values;
   const bool rising = constant && rises(values);
   const auto usual = kind == DataKind::kAlike ? Value(bounds.usual(low, high, before[before.size() / 2])) : Value(0);
+  std::vector<Value> others;
+  if (kind == DataKind::kCrowded) {
+    const Value most = most_frequent(before);
+    std::copy_if(before.begin(), before.end(), std::back_inserter(others), [most](Value v) { return v != most; });
+    std::sort(others.begin(), others.end());
+    if (bounds.in_any_order) {  // what it becomes may not depend on the order that it came in
+      std::sort(values.begin(), values.end());
+      for (uint64_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[mixed(draw + i) % i]);
+    }
+    if (others.empty() || rising) return false;
+    for (uint64_t i = 0; i < values.size(); ++i)
+      if (values[i] == most) values[i] = others[mixed(draw ^ i) % others.size()];
+    return true;
+  }
   std::vector<int64_t> named = settings().constants;
   named.insert(named.end(), bounds.integers.begin(), bounds.integers.end());
   for (uint64_t i = 0; i < values.size(); ++i) {
@@ -300,6 +315,8 @@ const char* name_of(DataKind kind) {
       return "all numbers negative";
     case DataKind::kTies:
       return "few different values";
+    case DataKind::kCrowded:
+      return "the most frequent integers replaced";
     case DataKind::kOpposed:
     case DataKind::kOpposedToo:
       return "some lists of numbers all negative, the others positive";

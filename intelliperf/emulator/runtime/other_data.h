@@ -1,6 +1,8 @@
 // Data of other kinds than the application's: what holds only for its signs, its range, its order or the absence of
 // NaN shows. Beside the alterations that are made on hardware as well, see alterations.h.
 #pragma once
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -17,6 +19,7 @@ enum class DataKind : uint8_t {  // the most telling first
   kNan,         // some floats, with payloads of their own
   kNegative,    // all floats
   kTies,        // floats of few values; as many integers, all from those that are there
+  kCrowded,     // integers that are only read: the most frequent one, which may mark what is free, is none of them
   kOpposed,     // every other list of floats that is only read negative, the others positive: see kOpposedToo
   kOffset,      // floats plus 1000
   kZeros,       // all floats that are only read
@@ -41,11 +44,22 @@ struct Bounds {
   std::vector<int64_t> integers;
   double limit = 0;
   int64_t named = 0;
+  mutable bool in_any_order = false;         // the numbers that are altered now are a list in no fixed order
   mutable std::vector<int64_t> shared = {};  // what numbers of the buffers so far nearly all are
 
   // For numbers of that range: equal in as many buffers as it can be, for these may be compared with each other.
   int64_t usual(int64_t low, int64_t high, int64_t own) const;
 };
+
+// What rises throughout may say where things begin and end, in this array or in another: it still does afterwards.
+// Its room, where it has as much again, holds a copy.
+template <class Value>
+bool rises(const std::vector<Value>& values) {
+  const auto end = std::is_sorted_until(values.begin(), values.end());
+  const auto length = size_t(end - values.begin());
+  if (length < 3 || values.front() >= *(end - 1)) return false;
+  return length == values.size() || (2 * length == values.size() && std::is_sorted(end, values.end()));
+}
 
 // How many of them there are for this run.
 uint32_t data_kinds();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "alterations.h"
 #include "altered_buffers.h"
@@ -34,8 +35,13 @@ bool has_bare_arrays(const Module& module) {
 std::vector<OtherArgument> other_arguments(const LaunchRequest& request) {
   if (!request.kernel->tiles.empty()) return {};  // its numbers are among the slots, with what is known of them
   std::vector<PlainArgument> plain;
+  const auto masks = [](const Parameter& parameter) {  // few values suit it, which are among the sizes
+    const auto& slots = settings().slots;
+    return std::any_of(slots.begin(), slots.end(),
+                       [&](const Quantity& slot) { return slot.mask && slot.parameter == int64_t(parameter.index); });
+  };
   for (const Parameter& parameter : request.kernel->parameters)
-    if (!parameter.pointer && parameter.size == parameter.number.bytes)
+    if (!parameter.pointer && parameter.size == parameter.number.bytes && !masks(parameter))
       plain.push_back({parameter.index, parameter.number, request.arguments[parameter.index]});
   const LaunchShape shape{extent(request.grid), extent(request.block)};
   std::vector<OtherArgument> found = other_arguments(plain, shape, settings().shapes);
@@ -116,6 +122,44 @@ void alter_all(const LaunchRequest& request, uint64_t nth, OtherNumbersMode mode
   }
 }
 
+template <class Value>
+void continue_list(char* at, uint64_t asked, uint64_t bytes, uint64_t reaches) {
+  std::vector<Value> numbers(bytes / sizeof(Value));
+  std::memcpy(numbers.data(), at, numbers.size() * sizeof(Value));
+  const size_t count = asked / sizeof(Value);
+  if (count < 3 || numbers[0] >= numbers[count - 1] ||
+      !std::is_sorted(numbers.begin(), numbers.begin() + int64_t(count)))
+    return;
+  const auto first = int64_t(numbers[0]), last = int64_t(numbers[count - 1]);
+  const int64_t most = std::max(last, std::min(int64_t(std::numeric_limits<Value>::max()), int64_t(reaches)));
+  for (size_t i = count; i < numbers.size(); ++i)
+    numbers[i] = Value(std::min(most, int64_t(numbers[i % count]) + int64_t(i / count) * (last - first)));
+  std::memcpy(at, numbers.data(), numbers.size() * sizeof(Value));
+}
+
+// Integers that rise throughout may say where rows begin: in the room behind them they do not begin anew, for no row
+// has less than nothing, and rise on for as long as there is something in the other buffers.
+void continue_lists(const LaunchRequest& request) {
+  const auto buffers = in_order(request);
+  for (const auto& [allocation, numbers] : buffers) {
+    const auto [kind, each] = numbers.of.number;
+    const uint64_t asked = allocation->bytes - allocation->room;
+    if (numbers.mixed || !numbers.of.constant || kind != NumberKind::kInteger || each < 2 || asked < each) continue;
+    auto* at = reinterpret_cast<char*>(allocation->base);  // NOLINT(performance-no-int-to-ptr)
+    uint64_t last = 0, reaches = UINT64_MAX;
+    std::memcpy(&last, at + asked / each * each - each, each);
+    for (const auto& [other, theirs] : buffers) {
+      const uint64_t size = theirs.members ? theirs.members->stride : theirs.of.number.bytes;
+      if (other == allocation || size == 0 || (other->bytes - other->room) / size < last) continue;
+      reaches = std::min(reaches, other->bytes / size);
+    }
+    if (reaches == UINT64_MAX) reaches = last;
+    if (each == 2) continue_list<int16_t>(at, asked, allocation->bytes, reaches);
+    if (each == 4) continue_list<int32_t>(at, asked, allocation->bytes, reaches);
+    if (each == 8) continue_list<int64_t>(at, asked, allocation->bytes, reaches);
+  }
+}
+
 bool is_list(const std::pair<const Allocation*, Numbers>& one) {
   const Numbers& numbers = one.second;
   return numbers.of.constant && !numbers.mixed && numbers.of.number.kind == NumberKind::kInteger;
@@ -165,7 +209,7 @@ std::vector<WideLaunch> wide_of(const LaunchRequest& request) {
     const uint64_t asked = allocation->bytes - allocation->room;
     buffers.push_back({asked / std::max(each, 1u), integers, integers && each <= 2, numbers.of.constant});
   }
-  const bool may_grow = !has_bare_arrays(*request.kernel->module) && may_be_watched(request);
+  const bool may_grow = !has_bare_arrays(*request.kernel->module);  // each is small enough to be watched
   const bool alone = settings().reads_grid && settings().shapes.empty();
   return wide_launches(request, settings().slots, buffers, settings().widths, settings().shapes, settings().accesses,
                        may_grow, alone);
@@ -214,6 +258,7 @@ OtherNumbers::OtherNumbers(const LaunchRequest& request, uint64_t nth, OtherNumb
   }
   if (!with_data)
     for (const Allocation* a : live) fill_room(*a, wide);
+  if (!with_data) continue_lists(request);
   arguments_.assign(request.arguments, request.arguments + request.kernel->parameters.size());
   altered_.arguments = arguments_.data();
   if (named) {
@@ -235,6 +280,7 @@ OtherNumbers::OtherNumbers(const LaunchRequest& request, uint64_t nth, OtherNumb
     if (size.alike) alter_kinds(request, nth, DataKind::kAlike, nullptr, bounds_of(request));
     alter_size(request, size);
     if (size.alike) told_ = "a larger size, and numbers that are nearly equal";
+    if (size.larger && !size.keyed && !size.alike) vary_rooms(request, 0);
     return;
   }
   if (which >= plain.size()) {
@@ -291,8 +337,9 @@ void OtherNumbers::alter_data(const LaunchRequest& request, uint64_t nth, OtherN
 
 void OtherNumbers::alter_kinds(const LaunchRequest& request, uint64_t nth, DataKind kind, const Allocation* only,
                                const Bounds& bounds) {
-  for (const auto& [allocation, numbers] : altered_with(request)) {
+  for (const auto& [allocation, numbers] : altered_with(request, kind == DataKind::kCrowded)) {
     if (numbers.mixed || (only && allocation != only)) continue;
+    bounds.in_any_order = is_kept(*allocation);
     // A variable that kernels update is what they remember, a count of finished blocks perhaps, and no data.
     // Of nearly equal data, how much there is, and where it begins, stays.
     const bool of_data = kind == DataKind::kWritten || kind == DataKind::kAlike;
@@ -433,11 +480,23 @@ void OtherNumbers::alter_floats(const LaunchRequest& request, const OtherSize& o
   told_ = other.edges ? "another size, and NaN where rows begin" : "numbers half-way between integers";
 }
 
+void OtherNumbers::vary_rooms(const LaunchRequest& request, uint32_t bits) {
+  for (const auto& [allocation, numbers] : in_order(request)) {
+    if (numbers.mixed || !numbers.of.constant) continue;
+    const uint64_t all = allocation->bytes, asked = all - allocation->room;
+    change_numbers(*allocation, numbers, [&](char* at, uint64_t bytes, const BufferNumbers& of) {
+      const uint32_t each = std::max(1u, of.number.bytes);
+      vary_room(at, uint64_t(double(bytes) * double(asked) / double(all)) / each * each, bytes, of.number, bits);
+    });
+  }
+}
+
 void OtherNumbers::alter_wide(const LaunchRequest& request, uint32_t variant) {
   const WideLaunch wide = wide_of(request)[variant];
   alter_size(request, wide.size);
-  altered_.watched = may_be_watched(request);
+  altered_.watched = wide.size.larger || may_be_watched(request);
   size_t number = 0;
+  if (wide.size.larger) vary_rooms(request, wide.bits);
   for (const auto& [allocation, numbers] : in_order(request)) {
     const uint32_t each = numbers.of.number.bytes;
     const bool beyond = wide.data == WideLaunch::Data::kBeyond && wide.buffer == number;
@@ -453,7 +512,7 @@ void OtherNumbers::alter_wide(const LaunchRequest& request, uint32_t variant) {
     widen(at, allocation->bytes, each, wide.data, wide.bits);
     shadow_uploaded(at, allocation->bytes);
   }
-  told_ = name_of(wide.data);
+  told_ = name_of(wide);
 }
 
 void OtherNumbers::alter_copy(void* at, uint64_t bytes) {

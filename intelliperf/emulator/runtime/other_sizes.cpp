@@ -98,12 +98,20 @@ int64_t most_size(int64_t value) {
   return std::max(std::max(kMostOfAModule, 2 * value), int64_t(std::min(double(kFarthest), double(value) * times)));
 }
 
+// A power of two less 1, by which others are masked, stays one: what is masked counts in a circle.
+bool masks_all_below(const Quantity& slot, int64_t value) {
+  return slot.mask && value >= 3 && (value & (value + 1)) == 0;
+}
+
 // Sizes for which a guard, a tail or a remainder may be forgotten, the most telling first. Other code runs for what is
 // no multiple of `taken`; where there is no such code, every value has to be a multiple of `least`.
 std::vector<int64_t> candidates(const Quantity& slot, int64_t value, const std::vector<int64_t>& constants,
                                 int64_t taken, int64_t least) {
   std::vector<int64_t> wanted;
-  if (slot.boolean) {
+  if (masks_all_below(slot, value)) {
+    for (const int64_t one : {value / 2, 2 * value + 1, value / 8, 8 * value + 7})
+      if (one > 0) wanted.push_back(one);
+  } else if (slot.boolean) {
     wanted.push_back(value == 0);
   } else if (value < kLeastSize) {
     if (value < 0) return wanted;
@@ -265,6 +273,14 @@ class Resizing {
 
   int64_t now(size_t i) const { return now_[i]; }
 
+  // The launch with that size, to be resized once more.
+  Resizing after(const OtherSize& other) const {
+    Resizing next = *this;
+    next.grid_ = extent_of(other.grid);
+    for (const OtherSize::Value& one : other.values) next.now_[one.slot] = int64_t(one.bytes);
+    return next;
+  }
+
   bool is_product(size_t i) const {
     for (size_t k = 0; k < now_.size(); ++k)
       for (size_t j = k + 1; j < now_.size(); ++j)
@@ -334,6 +350,7 @@ std::vector<Quantity> read_slots(const std::string& text) {
     slot.open = fields[4].find('o') != std::string::npos;
     slot.compared = fields[4].find('c') != std::string::npos;
     slot.only_calculated = fields[4].find('u') != std::string::npos && !slot.compared;
+    slot.mask = fields[4].find('m') != std::string::npos;
     slot.divisors = integers(fields[5]);
     slot.constants = integers(fields[6]);
     slots.push_back(slot);
@@ -376,7 +393,8 @@ std::vector<OtherSize> other_sizes(const std::vector<Quantity>& slots, const Lau
     if (!is_integer(slot)) continue;
     const int64_t size = resizing.now(i);
     if (size >= kLeastSize && resizing.is_product(i)) continue;  // it goes with them
-    if (slot.only_calculated && may_grow) add_extremes(i, slot, size, request.grid, found);
+    if (slot.only_calculated && may_grow && !masks_all_below(slot, size))
+      add_extremes(i, slot, size, request.grid, found);
     bool bare = false, keyed = false, alike = false;
     size_t limits = 0;
     const int64_t taken = multiple_of(slot, request), least = request.kernel->general ? 1 : taken;
@@ -413,6 +431,7 @@ bool other_size(const std::vector<Quantity>& slots, const LaunchRequest& request
   const Resizing resizing(slots, request, beside, may_grow);
   const int64_t now = resizing.now(slot), least = request.kernel->general ? 1 : multiple_of(slots[slot], request);
   if (value == now || value % least != 0 || value > most_of(slots[slot])) return false;
+  if (masks_all_below(slots[slot], now) && !masks_all_below(slots[slot], value)) return false;
   return (value <= now || value <= most_size(now)) && resizing.with(slot, value, other);
 }
 
@@ -423,12 +442,42 @@ std::vector<OtherSize> multiples(const std::vector<Quantity>& slots, const Launc
   for (size_t i = 0; i < slots.size(); ++i) {
     if (!slot_address(slots[i], request) || !is_integer(slots[i])) continue;
     const int64_t size = resizing.now(i);
-    if (size < kLeastSize || resizing.is_product(i)) continue;
+    if (size < kLeastSize || resizing.is_product(i) || masks_all_below(slots[i], size)) continue;
     for (const int64_t factor : factors) {
       OtherSize other;
       const int64_t least = request.kernel->general ? 1 : multiple_of(slots[i], request);
       if (size < INT32_MAX / factor && size * factor % least == 0 && resizing.with(i, size * factor, other))
         found.push_back(other);
+    }
+  }
+  return found;
+}
+
+std::vector<OtherSize> lopsided(const std::vector<Quantity>& slots, const LaunchRequest& request, int64_t factor,
+                                uint64_t accesses, uint64_t most) {
+  std::vector<OtherSize> found;
+  const Resizing resizing(slots, request, {}, true);
+  const auto is_size = [&](size_t i) {
+    return is_integer(slots[i]) && slot_address(slots[i], request) && resizing.now(i) >= kLeastSize &&
+           !resizing.is_product(i) && !masks_all_below(slots[i], resizing.now(i));
+  };
+  const auto least = [&](size_t i) { return request.kernel->general ? 1 : multiple_of(slots[i], request); };
+  for (size_t i = 0; i < slots.size(); ++i) {
+    OtherSize larger;
+    const int64_t size = is_size(i) ? resizing.now(i) : INT32_MAX;
+    if (size >= INT32_MAX / factor || size * factor % least(i) != 0 || !resizing.with(i, size * factor, larger))
+      continue;
+    const Resizing raised = resizing.after(larger);
+    for (size_t k = 0; k < slots.size(); ++k) {
+      if (k == i || !is_size(k) || raised.now(k) != resizing.now(k)) continue;
+      const int64_t other = resizing.now(k), step = step_of(slots[k], other, least(k));
+      const double share = double(most) / (double(accesses) * double(factor));
+      const int64_t value = int64_t(double(other) * std::min(1.0, share)) / step * step;
+      OtherSize both;
+      if (value < kLeastSize || value >= other || !raised.with(k, value, both)) continue;
+      both.values.insert(both.values.begin(), larger.values.begin(), larger.values.end());
+      both.larger = true;
+      found.push_back(both);
     }
   }
   return found;

@@ -22,6 +22,7 @@ struct Quantity {
   bool compared = false;
   bool only_calculated = false;  // unsigned, and no limit of anything
   bool boolean = false;
+  bool mask = false;               // other numbers are masked with it
   std::vector<int64_t> divisors;   // it may be promised to be a multiple of these
   std::vector<int64_t> constants;  // that it is compared with
 };
@@ -65,6 +66,11 @@ bool other_size(const std::vector<Quantity>& slots, const LaunchRequest& request
 // Every size that is not a mode, so many times as large.
 std::vector<OtherSize> multiples(const std::vector<Quantity>& slots, const LaunchRequest& request,
                                  const std::vector<int64_t>& factors, const std::vector<LaunchShape>& beside);
+
+// Every size that is not a mode, `factor` times as large, beside one other size that is so much smaller that the launch
+// makes no more than `most` accesses, of the `accesses` that it makes as it is.
+std::vector<OtherSize> lopsided(const std::vector<Quantity>& slots, const LaunchRequest& request, int64_t factor,
+                                uint64_t accesses, uint64_t most);
 
 // Other grids alone, for kernels whose code goes by the grid's size.
 std::vector<OtherSize> other_grids(const LaunchRequest& request);

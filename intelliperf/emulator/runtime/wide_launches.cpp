@@ -4,11 +4,16 @@
 #include <cstring>
 #include <set>
 
+#include "other_data.h"
+
 namespace simt {
 namespace {
 
 constexpr uint64_t kMostAccesses = 8u << 20;  // accesses of a widened launch, each checked: a second or so
 constexpr size_t kMostFactors = 4, kMostWidths = 2, kMostLaunches = 40;
+constexpr uint64_t kMostOfPart = 24u << 20;
+constexpr uint64_t kLeastCount = 5;  // what is below is often a mode
+constexpr size_t kFewFactors = 3, kFewLopsided = 4, kMostParts = 6;
 constexpr uint32_t kWidest = 18;         // bits of an index into the room that memory has
 constexpr uint32_t kWord = 32;           // of a total that was one of 64 bits
 constexpr uint32_t kLarge = 0x3FFFFFFF;  // four of them are more than a word holds
@@ -20,18 +25,53 @@ uint64_t mixed(uint64_t x) {  // splitmix64's finaliser
   return x ^ (x >> 31);
 }
 
-// How many times as large a launch has to be for each buffer to have more elements than the bits can count.
-std::vector<int64_t> factors(const std::vector<WideBuffer>& buffers, uint32_t bits, uint64_t accesses) {
+// What a launch has so many of: elements of its buffers, and what its sizes say, of rows for instance.
+std::vector<uint64_t> counts(const LaunchRequest& request, const std::vector<Quantity>& slots,
+                             const std::vector<WideBuffer>& buffers) {
+  std::vector<uint64_t> found;
+  for (const Quantity& slot : slots) found.push_back(size_in(slot, request));
+  for (const WideBuffer& buffer : buffers) found.push_back(buffer.elements);
+  return found;
+}
+
+// How many times as large a launch has to be for each of the counts to be more than the bits hold.
+std::vector<int64_t> factors(const std::vector<uint64_t>& counted, uint32_t bits, uint64_t accesses, uint64_t most,
+                             size_t kept_ones) {
   const uint64_t wanted = (1ull << bits) * 9 / 8;
   std::set<int64_t> found;
-  for (const WideBuffer& buffer : buffers) {
-    if (buffer.elements == 0) continue;
-    const uint64_t factor = wanted / buffer.elements + 1;
-    if (factor > 1 && factor * accesses <= kMostAccesses) found.insert(int64_t(factor));
+  for (const uint64_t one : counted) {
+    if (one < kLeastCount) continue;
+    const uint64_t factor = wanted / one + 1;
+    if (factor > 1 && factor * accesses <= most) found.insert(int64_t(factor));
   }
   std::vector<int64_t> kept(found.begin(), found.end());
-  if (kept.size() > kMostFactors) kept.resize(kMostFactors);
+  if (kept.size() > kept_ones) kept.resize(kept_ones);
   return kept;
+}
+
+// Those for which the whole launch would take too long: of one size that grows another one shrinks, or of the grid one
+// block is left.
+void add_expensive(const LaunchRequest& request, const std::vector<Quantity>& slots,
+                   const std::vector<uint64_t>& counted, uint32_t bits, uint64_t accesses,
+                   std::vector<WideLaunch>& lopsided_ones, std::vector<WideLaunch>& parts) {
+  const uint64_t own = std::max<uint64_t>(1, accesses), blocks = request.grid.count();
+  for (const int64_t factor : factors(counted, bits, 1, UINT64_MAX >> 1, kFewFactors)) {
+    if (uint64_t(factor) * own <= kMostAccesses) continue;
+    for (const OtherSize& size : lopsided(slots, request, factor, own, kMostAccesses))
+      if (lopsided_ones.size() < kFewLopsided) lopsided_ones.push_back({size, WideLaunch::Data::kOwn, 0, bits});
+    if (blocks < 2 || uint64_t(factor) * (own / blocks) > kMostOfPart) continue;
+    for (OtherSize size : multiples(slots, request, {factor}, {})) {
+      if (parts.size() >= kMostParts) return;
+      size.grid = Dim3{};
+      if (parts.empty()) {
+        WideLaunch control;
+        control.part = true;
+        parts.push_back(control);
+      }
+      parts.push_back({size, WideLaunch::Data::kOwn, 0, bits});
+      parts.back().part = true;
+    }
+  }
 }
 
 template <class Value>
@@ -46,10 +86,14 @@ template <class Value>
 void widen_as(char* at, uint64_t bytes, WideLaunch::Data data, uint32_t bits) {
   const uint64_t count = bytes / sizeof(Value), held = 1ull << bits;
   if (count == 0) return;
+  // What rises throughout may say where other things begin and end: counts of less than nothing, where it falls.
+  std::vector<Value> values(count);
+  std::memcpy(values.data(), at, count * sizeof(Value));
+  const bool rising = rises(values);
+  if (rising && data == WideLaunch::Data::kFull) return;
   const Value usual = median<Value>(at, count);
   for (uint64_t i = 0; i < count; ++i) {
-    Value value;
-    std::memcpy(&value, at + i * sizeof value, sizeof value);
+    Value value = values[i];
     const uint64_t chance = mixed(i + bits);
     if (data == WideLaunch::Data::kEqual) value = usual;
     if (data == WideLaunch::Data::kFull) value = bits == kWord ? Value(kLarge - i % 7) : Value(~uint64_t(0));
@@ -57,8 +101,10 @@ void widen_as(char* at, uint64_t bytes, WideLaunch::Data data, uint32_t bits) {
     if (data == WideLaunch::Data::kRaised) value = Value(uint64_t(value) + held + 5);
     if (data == WideLaunch::Data::kBeyond && chance % 8 == 0)
       value = Value(uint64_t(value) + (chance & 64 ? held : held / 2));
-    std::memcpy(at + i * sizeof value, &value, sizeof value);
+    values[i] = value;
   }
+  if (rising) std::sort(values.begin(), values.end());
+  std::memcpy(at, values.data(), count * sizeof(Value));
 }
 
 }  // namespace
@@ -81,6 +127,8 @@ std::vector<WideLaunch> wide_launches(const LaunchRequest& request, const std::v
     found.push_back({size, Data::kEqual, 0, bits});
     found.back().size.grid = Dim3{};
   };
+  const std::vector<uint64_t> counted = counts(request, slots, buffers);
+  std::vector<WideLaunch> lopsided_ones, parts;
   size_t added = 0;
   OtherSize own;
   own.grid = request.grid;
@@ -94,10 +142,40 @@ std::vector<WideLaunch> wide_launches(const LaunchRequest& request, const std::v
         found.push_back({own, Data::kBeyond, b, bits});
     if (written) found.push_back({own, Data::kRaised, 0, bits});
     if (!may_grow) continue;
-    for (const OtherSize& size : multiples(slots, request, factors(buffers, bits, accesses), beside)) add(size, bits);
+    const std::vector<int64_t> cheap = factors(counted, bits, accesses, kMostAccesses, kMostFactors);
+    for (const OtherSize& size : multiples(slots, request, cheap, beside)) add(size, bits);
+    if (beside.empty()) add_expensive(request, slots, counted, bits, accesses, lopsided_ones, parts);
   }
   if (found.size() > kMostLaunches) found.resize(kMostLaunches);
+  found.insert(found.end(), lopsided_ones.begin(), lopsided_ones.end());
+  found.insert(found.end(), parts.begin(), parts.end());
   return found;
+}
+
+void vary_room(char* at, uint64_t asked, uint64_t bytes, const Number& number, uint32_t bits) {
+  const auto vary = [&](auto value) {
+    using Value = decltype(value);
+    std::vector<Value> numbers(bytes / sizeof value);
+    std::memcpy(numbers.data(), at, numbers.size() * sizeof value);
+    const size_t count = asked / sizeof value;
+    size_t rises = 0;
+    for (size_t i = 1; i < count; ++i) rises += numbers[i - 1] <= numbers[i];
+    // Rows that are sorted, each of them, may have to be.
+    if (count < 2 || rises > count * 7 / 10 || rises < count * 3 / 10) return;
+    for (size_t i = count; i < numbers.size(); ++i) {
+      const uint64_t chance = mixed(i);
+      const Value other = numbers[chance % count];
+      const auto share = double(chance >> 40 & 1023) / 1024;
+      numbers[i] = Value(double(numbers[i]) + (double(other) - double(numbers[i])) * share);
+    }
+    const double pivot = double(numbers[count / 2]);
+    for (size_t i = 0; bits && i < std::min<size_t>(numbers.size(), size_t(1) << bits); ++i)
+      numbers[i] = Value(pivot + (double(numbers[i]) - pivot) / 2);
+    std::memcpy(at, numbers.data(), numbers.size() * sizeof value);
+  };
+  if (number.kind == NumberKind::kFloat && number.bytes == 4) vary(float());
+  if (number.kind == NumberKind::kFloat && number.bytes == 8) vary(double());
+  if (number.kind == NumberKind::kInteger && number.bytes == 4) vary(int32_t());
 }
 
 void widen(char* at, uint64_t bytes, uint32_t each, WideLaunch::Data data, uint32_t bits) {
@@ -107,8 +185,9 @@ void widen(char* at, uint64_t bytes, uint32_t each, WideLaunch::Data data, uint3
   if (each == 8) widen_as<uint64_t>(at, bytes, data, bits);
 }
 
-const char* name_of(WideLaunch::Data data) {
-  switch (data) {
+const char* name_of(const WideLaunch& launch) {
+  if (launch.part) return launch.size.larger ? "a part of a larger launch" : "a part of the grid";
+  switch (launch.data) {
     case WideLaunch::Data::kOwn:
       return "a larger launch";
     case WideLaunch::Data::kEqual:

@@ -21,6 +21,9 @@ struct WideLaunch {
   Data data = Data::kOwn;
   size_t buffer = 0;  // for kBeyond: which of `elements`
   uint32_t bits = 0;
+  // Its first block alone, for sizes at which the whole takes too long; of the size that it has, it shows whether both
+  // versions do the same there.
+  bool part = false;
 };
 
 struct WideBuffer {
@@ -39,7 +42,11 @@ std::vector<WideLaunch> wide_launches(const LaunchRequest& request, const std::v
 // Overwrites `bytes` of integers of `each` bytes.
 void widen(char* at, uint64_t bytes, uint32_t each, WideLaunch::Data data, uint32_t bits);
 
+// The numbers of the room behind the `asked` first bytes, which are copies of those, become others between two of them:
+// what is looked for in more of them may lie anywhere. The extremes lie beyond what `bits` count, unless there are none.
+void vary_room(char* at, uint64_t asked, uint64_t bytes, const Number& number, uint32_t bits);
+
 // In words, for people.
-const char* name_of(WideLaunch::Data data);
+const char* name_of(const WideLaunch& launch);
 
 }  // namespace simt

@@ -1,0 +1,80 @@
+"""What lists, tables, masks and widths hold to each other in altered launches: what breaks shows, what holds passes."""
+
+from __future__ import annotations
+
+import pytest
+from test_altered_launches import Variants
+
+from intelliperf.records import Interception
+
+SOURCE = """#include <vector>
+#include <hip/hip_runtime.h>
+__global__ void seek(const int* first, const int* table, const int* keys, const float* heights, int* found,
+                     int* highest, int* lengths, int n, int mask, int count) {
+  __shared__ unsigned short narrow[64];
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  unsigned at = unsigned(keys[i]) * 2654435761u >> 7 & mask;
+  int known = 0;
+  for (int probe = 0; probe <= mask; ++probe) {
+    const int seen = table[at];
+    if (seen == keys[i]) known = 1;
+    if (seen == keys[i] || seen == -1) break;
+    at = VARIANT == 2 ? (at == mask ? 0 : at + 1) : at + 1 & mask;
+  }
+  found[i] = known;
+  float most = -1.0f;
+  int which = 0;
+  for (int p = 0; p < count; ++p) {
+    if (heights[p] > most) most = heights[p], which = p, narrow[threadIdx.x] = p;
+  }
+  highest[i] = VARIANT == 1 ? narrow[threadIdx.x] : which;
+  int length = 0;
+  for (int e = first[i]; e < first[i + 1]; ++e) ++length;
+  lengths[i] = VARIANT == 3 ? first[i + 1] - first[i] : length;
+}
+template <class T>
+T* sent(const std::vector<T>& host) {
+  T* at = nullptr;
+  if (hipMalloc(&at, host.size() * 4) || hipMemcpy(at, host.data(), host.size() * 4, hipMemcpyHostToDevice)) exit(1);
+  return at;
+}
+int main() {
+  const int n = 320, slots = 512, count = 400;
+  std::vector<int> first(n + 1), table(slots, -1), keys(n), none(n);
+  std::vector<float> heights(count);
+  for (int i = 0; i < n; ++i) keys[i] = i * 7919 % 10000, first[i + 1] = first[i] + i % 4;
+  for (int i = 0; i < n; i += 8) {
+    unsigned at = unsigned(keys[i]) * 2654435761u >> 7 & slots - 1;
+    while (table[at] != -1) at = at + 1 & slots - 1;
+    table[at] = keys[i];
+  }
+  for (int i = 0; i < count; ++i) heights[i] = 0.01f * (i * 487 % 977);
+  int *f = sent(first), *t = sent(table);
+  seek<<<n / 64, 64>>>(f, t, sent(keys), sent(heights), sent(none), sent(none), sent(none), n, slots - 1, count);
+  return hipDeviceSynchronize();
+}
+"""
+_SIZES = Interception(other_numbers=(3,))
+_WIDE = Interception(other_numbers=(6,), other_widths=(16,))
+
+
+@pytest.fixture(scope="module")
+def variants(tmp_path_factory: pytest.TempPathFactory) -> Variants:
+    return Variants(tmp_path_factory.mktemp("lists"), SOURCE)
+
+
+def test_an_index_of_sixteen_bits_shows_where_as_many_elements_would_take_too_long(variants: Variants) -> None:
+    assert "variant" in variants.followed(1, _WIDE).divergences
+
+
+@pytest.mark.parametrize(
+    ("variant", "asked"),
+    [
+        pytest.param(2, _SIZES, id="a mask is a power of two less 1"),
+        pytest.param(3, _SIZES, id="offsets rise in larger launches"),
+        pytest.param(3, _WIDE, id="offsets rise where numbers are large"),
+    ],
+)
+def test_what_lists_and_masks_promise_may_be_relied_on(variants: Variants, variant: int, asked: Interception) -> None:
+    assert not variants.followed(variant, asked).divergences
