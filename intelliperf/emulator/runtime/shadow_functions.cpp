@@ -527,7 +527,10 @@ SIMT_EXPORT void __simt_shadow_pow(Shadow* out, const Shadow* x, const Shadow* y
   } else {
     const long double value = wide ? powl(whole(x->d, x->e), whole(y->d, y->e)) : (long double)pow(x->d, y->d);
     if (exact && 2 * exponent == std::trunc(2 * exponent) && std::fabs(exponent) <= 1024) {
-      const uint64_t a = raised(root(*x, wide), int(2 * exponent), wide).a;
+      // Not a power of the root: its square is the number only up to the sign.
+      const uint64_t whole_part = field.p.power(x->a, uint64_t(std::fabs(exponent)));
+      const uint64_t a = exponent < 0 ? field.p.multiply(divisor_p(whole_part), reciprocal_root(*x, wide).a)
+                                      : field.p.multiply(whole_part, root(*x, wide).a);
       *out = split(a, opaque_b(a), value);
       return;
     }

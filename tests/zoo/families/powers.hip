@@ -1,7 +1,7 @@
 // V1: A a logarithm to base 10 by one to base 2
 // V2: A and the other way
 // V3: A a power by an exponential and a logarithm
-// V4: B three halves by a root
+// V4: A three halves by a root
 // V5: B the logarithm of four times that as a sum
 // V6: A a power of ten by one of two
 // V7: C log10 2 of five digits
