@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -119,13 +119,15 @@ def _kernel_evidence(code: Code, kernel: Kernel, project: Path, seen: Seen) -> I
     }
     start = labels[plain(kernel.symbol)]
     outermost = _symbolized(code.path, [start]).get(start, [])[-1:]
-    # Line tables alone do not tell where a function begins: then it is the line of its first instruction.
+    # Line tables alone do not tell where a function begins: then it is found above its first instruction.
     begins = [
         Frame(Path(frame["StartFileName"] or frame["FileName"]), frame["StartLine"] or frame["Line"], 0, kernel.name)
         for frame in outermost
         if frame["FileName"] and frame["Line"]
     ]
-    for frame in in_project(begins, project):
+    for first in in_project(begins, project):
+        known = bool(outermost[0]["StartLine"])
+        frame = first if known else replace(first, line=head_line(first.file, first.line, kernel.name))
         yield SourceEvidence(
             kernel=kernel,
             file=frame.file,
@@ -139,6 +141,20 @@ def _kernel_evidence(code: Code, kernel: Kernel, project: Path, seen: Seen) -> I
             chain=(frame,),
             quantities={metric: seen.whole[metric] for metric in _OF_THE_KERNEL if metric in seen.whole},
         )
+
+
+def head_line(file: Path, line: int, name: str) -> int:
+    """The line that names the function whose body has this `line`; `line` where the source does not show it."""
+    plainly = re.split(r"[<(]", name.replace("(anonymous namespace)::", ""))[0].rpartition("::")[2]
+    if not plainly:
+        return line
+    head = re.compile(rf"\b{re.escape(plainly)}\s*\(")
+    try:
+        texts = file.read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return line
+    above = range(min(line, len(texts)), 0, -1)
+    return next((at for at in above if head.search(texts[at - 1].partition("//")[0])), line)
 
 
 def chains(path: Path, addresses: Sequence[int]) -> dict[int, tuple[Frame, ...]]:

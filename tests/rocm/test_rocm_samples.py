@@ -111,11 +111,11 @@ def test_lanes_that_sit_out_are_blamed_on_the_line_where_they_do(
     assert worst.quantity(Metric.LANES_LOST).provenance is Provenance.MODELLED
 
 
-def test_the_kernel_itself_is_evidence_at_the_line_of_its_first_instruction(
+def test_the_kernel_itself_is_evidence_at_the_line_that_names_it(
     application: Application, samples: Samples, tmp_path: Path
 ) -> None:
     (whole,) = (e for e in evidence_of(application, samples, tmp_path) if e.access is AccessKind.KERNEL)
-    assert whole.line == line_of("const int i")
+    assert whole.line == line_of("void busy")
 
 
 def test_why_there_is_no_time_per_line_is_told(application: Application, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from intelliperf.errors import BackendUnavailable, UsageError
 from intelliperf.records import Launcher, Measurement, Provenance, Scope
 from intelliperf.report.wording import gain
 from intelliperf.rocm.compilers import for_clang
-from intelliperf.rocm.lines import parse_disassembly
+from intelliperf.rocm.lines import head_line, parse_disassembly
 from intelliperf.rocm.probe import ask, device_record, whole_chip
 from intelliperf.rocm.symbols import plain
 from intelliperf.rocm.toolchain import completed, is_hip, targets_file
@@ -168,3 +168,14 @@ def test_a_launcher_that_cannot_be_started_is_refused(
 def test_cmake_can_ask_for_the_architecture_where_no_gpu_is_to_be_seen() -> None:
     assert targets_file("gfx942").read_text() == "gfx942\n"
     assert targets_file("gfx942") != targets_file("gfx90a")
+
+
+def test_a_kernel_begins_above_its_first_instruction_where_its_source_names_it(tmp_path: Path) -> None:
+    source = tmp_path / "a.hip"
+    source.write_text("template <int N>\n__global__ void\n  ns_scale (float* a)\n{ // scale(\n  a[0] = N;\n}\n")
+    assert (
+        head_line(source, 5, "ns_scale<4>(float*)")
+        == head_line(source, 5, "(anonymous namespace)::ns_scale<a::b>")
+        == 3
+    )
+    assert head_line(source, 5, "scale") == head_line(tmp_path / "absent.hip", 5, "ns_scale") == 5
