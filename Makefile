@@ -10,6 +10,7 @@ NATIVES = $(shell git ls-files intelliperf tests/contract tests/emulator/native 
 
 # A file's fixtures are made once; files begin in the order of collection, see `tests/conftest.py`.
 SPREAD = -n auto --dist loadfile --no-loadscope-reorder
+SLOWEST = --durations=30 --durations-min=5
 
 .PHONY: help setup demo test slow check prose docs coverage mutation sanitize format wheel benchmark clean zoo sample
 .DEFAULT_GOAL := help
@@ -31,10 +32,10 @@ demo: $(STAMP) ## find, rewrite and prove: a contended reduction on the emulator
 		--build-command 'make app-cuda' -- ./app-cuda
 
 test: $(STAMP) ## all tests that this machine can run
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest $(SPREAD) $(PYTEST_OPTIONS)
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest $(SPREAD) $(SLOWEST) $(PYTEST_OPTIONS)
 
 slow: $(STAMP) ## the tests that take long, which `make test` leaves out
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest $(SPREAD) -m slow $(PYTEST_OPTIONS)
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest $(SPREAD) $(SLOWEST) -m slow $(PYTEST_OPTIONS)
 
 zoo: $(STAMP) ## wrong and honest changes of programs, all of them: how many are judged wrongly
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest -n auto --dist loadgroup --zoo tests/zoo $(PYTEST_OPTIONS)
