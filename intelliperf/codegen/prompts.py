@@ -88,7 +88,7 @@ def _task(task: Task, attempt: int) -> str:
             f"Launched {profile.dispatches} times as: {'; '.join(sorted(geometries)[:4]) or 'not recorded'}",
             f"Attempt: {attempt}{_plan(task)}",
             f"Accepted from: {task.device.least_gain:.2f}x of the kernel's time, with all checks passed; "
-            f"removing what the finding names would give {_ceiling(task.finding):.2f}x at most",
+            f"removing what the finding names, and nothing else, would give {_ceiling(task.finding):.2f}x",
             "Files that may be edited: those under `source`, named after `FILE:`",
         )
     )

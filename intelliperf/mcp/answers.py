@@ -52,7 +52,7 @@ class Shown(BaseModel):
     kernel: str
     formula: str
     sentence: str
-    gain_at_most: float = Field(description="for the whole application")
+    gain_alone: float = Field(description="of the whole application, were this alone removed; a rewrite may win more")
 
 
 class RunAnswer(BaseModel):
@@ -122,7 +122,7 @@ def _last_measurements(report: Report) -> Sequence[Measurement]:
 
 def _shown(finding: Finding) -> Shown:
     name = finding.profile.kernel.name
-    return Shown(kernel=name, formula=finding.formula, sentence=finding.sentence, gain_at_most=finding.gain_ceiling)
+    return Shown(kernel=name, formula=finding.formula, sentence=finding.sentence, gain_alone=finding.gain_ceiling)
 
 
 def _kernel(profile: KernelProfile) -> Kernel:
