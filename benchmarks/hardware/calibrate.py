@@ -1,14 +1,16 @@
-"""Learns the error of the time model from the calibration half of the corpus, after any change to the emulator.
+"""Learns the error of the time model from pairs of the corpus, after any change to the emulator.
 
     python benchmarks/hardware/calibrate.py [--keep]
 
-Traces the corpus (--keep: takes `h200-emulated.json` as it is), writes `intelliperf/emulator/modelerror.json`, and
-compares both halves in `CORPUS.md`.
+Traces the corpus (--keep: takes `h200-emulated.json` and `fresh-emulated.json` as they are), writes
+`intelliperf/emulator/modelerror.json`, and compares both halves in `CORPUS.md`.
 
-The spread of a part's rate is what two thirds of the logarithmic errors of the kernels' times stay below, each
-weighed by how much of its time moves with that part. What the form adds is learned so that it serves for kernels of
-other kinds: of all shares of pairs to hold, the least is taken with which so many pairs are inside when their own
-family was not learned from that 90 % of all pairs are inside with 95 % confidence (Wilson's bound).
+Learned from are the calibration half and the fresh set: the former alone would make the model's error too small, for
+constants were fitted to it. The deviation of a part is what two thirds of the logarithmic errors of the kernels' times
+stay below, each weighed by how much of its time moves with that part. How many deviations the interval reaches is
+learned so that it serves for kernels of other kinds: of all shares of pairs to hold, the least is taken with which so
+many pairs are inside when their own family was not learned from that 90 % of all pairs are inside with 95 % confidence
+(Wilson's bound).
 """
 
 from __future__ import annotations
@@ -17,12 +19,12 @@ import json
 import math
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import compare
 import on_emulator
-from compare import DEVICE, EMULATOR, Key, Row, keyed, of, pairs, times
-from families import CALIBRATION, FAMILIES
+from compare import DEVICE, EMULATOR, FRESH_DEVICE, FRESH_EMULATOR, Key, Row, keyed, of, pairs, times
+from families import FAMILIES, FRESH_FAMILIES, TEST
 
 from intelliperf.emulator import modelerror
 from intelliperf.emulator.modelerror import ModelError
@@ -33,6 +35,7 @@ COVERED, CONFIDENCE = 0.9, 1.645  # of a normal distribution, one-sided
 ONE_SIGMA = 0.683
 LEAST_SPREAD = 0.1
 LEAST_APART = 0.01
+RESOLVED = math.log1p(RESOLUTION)
 OTHER_CHIPS = 1.5  # assumption: rates that nobody measured are half as uncertain again
 # Not learned from, but compared: what these do depends on which thread comes first, which no count of a run in
 # order knows.
@@ -40,17 +43,12 @@ NOT_LEARNED = (("extremes", "swapped"), ("extremes", "checked_first"))
 SAME_CHIP = ("h100", "h200")  # the same processor, with other memory
 
 
-def elasticity(parts: Mapping[str, float], name: str) -> float:
-    """The logarithmic change of the time with that of one part's rate."""
-    more = {**parts, name: parts.get(name, 0.0) * 1.01}
-    return math.log(modelerror.total_ns(more, OVERLAP) / modelerror.total_ns(parts, OVERLAP)) / math.log(1.01)
-
-
 def rates(errors: Mapping[Key, float], emulated: Mapping[Key, Row]) -> dict[str, float]:
-    names = next(iter(emulated.values()))["time_parts"]
+    names = tuple(next(iter(emulated.values()))["time_parts"])
+    moves = {key: modelerror.elasticities(emulated[key]["time_parts"], names, OVERLAP) for key in errors}
     found = {}
-    for name in names:
-        weighed = sorted((abs(errors[key]), elasticity(emulated[key]["time_parts"], name) ** 2) for key in errors)
+    for at, name in enumerate(names):
+        weighed = sorted((abs(errors[key]), float(moves[key][at]) ** 2) for key in errors)
         found[name] = round(max(LEAST_SPREAD, quantile(weighed, ONE_SIGMA)), 3)
     return {**found, "constant": found["lds"], "copies": found["dram"]}  # the corpus hardly has such loads
 
@@ -66,40 +64,23 @@ def quantile(weighed: Sequence[tuple[float, float]], share: float) -> float:
 
 
 @dataclass(frozen=True)
-class Left:
-    """How much further from 1 than modelled one pair's gain is, and what the rates leave of that."""
-
-    whole: float
-    error: float
-    apart: float
-    ratio: float
+class Pair:
+    family: str
+    measured: float  # logarithm of the gain
+    before: Mapping[str, float]
+    after: Mapping[str, float]
 
 
-def left(measured: float, before: Mapping[str, float], after: Mapping[str, float], error: ModelError) -> Left:
-    """`measured`: a logarithm. `error` has nothing for the form."""
-    modelled = math.log(modelerror.total_ns(before, OVERLAP) / modelerror.total_ns(after, OVERLAP))
-    spread = modelerror.spread([before], [after], error)
-    by_rates = spread.above if measured > modelled else spread.below
-    rest = math.sqrt(max(0.0, (measured - modelled) ** 2 - by_rates**2 - math.log1p(RESOLUTION) ** 2))
-    outwards = (measured > modelled) == (modelled >= 0)
-    apart = modelerror.apart([before], [after], error)
-    whole = abs(measured - modelled)
-    return Left(whole if outwards else -whole, rest if outwards else -rest, max(apart, LEAST_APART), abs(modelled))
-
-
-Form = tuple[float, float, float]
-
-
-def form_for_others(pairs: Sequence[tuple[str, Left]]) -> Form:
-    """With the names of the pairs' families."""
-    for inside in (0.92, 0.94, 0.96, 0.98, 1.0):
+def reaching(pairs: Sequence[Pair], error: ModelError) -> ModelError:
+    """With how many deviations the interval reaches, such that it serves for families that were not learned from."""
+    for inside in (0.9, 0.92, 0.94, 0.96, 0.98, 1.0):
         held = 0
-        for family in {name for name, _ in pairs}:
-            found = form([pair for name, pair in pairs if name != family], inside)
-            held += sum(holds(pair, found) for name, pair in pairs if name == family)
+        for family in {pair.family for pair in pairs}:
+            found = holding([pair for pair in pairs if pair.family != family], error, inside)
+            held += sum(holds(pair, found) for pair in pairs if pair.family == family)
         if at_least(held, len(pairs)) >= COVERED:
             break
-    return form([pair for _, pair in pairs], inside)
+    return holding(pairs, error, inside)
 
 
 def at_least(held: int, tried: int) -> float:
@@ -109,29 +90,36 @@ def at_least(held: int, tried: int) -> float:
     return (middle - CONFIDENCE * math.sqrt(seen * (1 - seen) / tried + more / (4 * tried))) / (1 + more)
 
 
-def holds(pair: Left, found: Form) -> bool:
-    below, above, floor = found
-    told = modelerror.SLOPE * pair.ratio + floor * pair.apart
-    return pair.error <= above * pair.apart and -pair.error <= below * pair.apart and -pair.whole <= told
+def holds(pair: Pair, error: ModelError) -> bool:
+    reach = modelerror.spread([pair.before], [pair.after], error)
+    off = pair.measured - modelerror.differences([pair.before], [pair.after], error).ratio
+    return -math.hypot(reach.below, RESOLVED) <= off <= math.hypot(reach.above, RESOLVED)
 
 
-def form(pairs: Sequence[Left], inside: float) -> Form:
-    """Below, above and floor, see `ModelError`: each misses half of those pairs that may be missed."""
+def holding(pairs: Sequence[Pair], error: ModelError, inside: float) -> ModelError:
+    """Below and above, each missing half of those pairs that may be missed."""
+    outwards = sorted(error_of(pair, error) for pair in pairs)
     most = min(len(pairs), math.ceil((1 + inside) / 2 * len(pairs))) - 1
-    above = sorted(max(0.0, pair.error) / pair.apart for pair in pairs)[most]
-    below = sorted(max(0.0, -pair.error) / pair.apart for pair in pairs)[most]
-    told = [(-pair.whole - modelerror.SLOPE * pair.ratio) / pair.apart for pair in pairs]
-    floor = sorted(max(0.0, some) for some in told)[most]
-    return tuple(math.ceil(100 * figure) / 100 for figure in (below, above, floor))  # type: ignore[return-value]
+    below, above = max(0.0, -outwards[len(pairs) - 1 - most]), max(0.0, outwards[most])
+    return replace(error, below=math.ceil(100 * below) / 100, above=math.ceil(100 * above) / 100)
+
+
+def error_of(pair: Pair, error: ModelError) -> float:
+    """In deviations: how much further from 1 the measured gain is than the modelled one."""
+    apart = modelerror.differences([pair.before], [pair.after], error)
+    off = pair.measured - apart.ratio
+    rest = math.copysign(math.sqrt(max(0.0, off**2 - RESOLVED**2)), off if apart.ratio >= 0 else -off)
+    return rest / max(apart.deviation, LEAST_APART)
 
 
 def learned(key: Key) -> bool:
     left_out = (key[0], key[2]) in NOT_LEARNED
-    return of(CALIBRATION, key[0]) and not left_out
+    return not of(TEST, key[0]) and not left_out
 
 
 def learn() -> None:
-    device, emulated = keyed(DEVICE), keyed(EMULATOR)
+    device = {**keyed(DEVICE), **keyed(FRESH_DEVICE)}
+    emulated = {**keyed(EMULATOR), **keyed(FRESH_EMULATOR)}
     errors = {key: error for key, error in times(device, emulated).items() if learned(key)}
 
     def parts(key: Key) -> Mapping[str, float]:
@@ -139,24 +127,23 @@ def learn() -> None:
         return found
 
     gains = [
-        (naive[0], (math.log(device[naive]["cold"][0] / device[expert]["cold"][0]), parts(naive), parts(expert)))
-        for naive, expert in pairs()
+        Pair(naive[0], math.log(device[naive]["cold"][0] / device[expert]["cold"][0]), parts(naive), parts(expert))
+        for naive, expert in pairs({**FAMILIES, **FRESH_FAMILIES})
         if learned(naive) and learned(expert)
     ]
     provenance = json.loads(DEVICE.read_text())["provenance"]
     name = provenance["device"].removeprefix("NVIDIA ")
-    error = ModelError(name, len(gains), OVERLAP, rates(errors, emulated), 0.0, 0.0, 0.0, 1.0)
-    below, above, floor = form_for_others([(family, left(*gain, error)) for family, gain in gains])
+    error = ModelError(name, len(gains), OVERLAP, rates(errors, emulated), 0.0, 0.0, 1.0)
+    error = reaching(gains, error)
     record = {
         "source": f"benchmarks/hardware/calibrate.py on {provenance['date']}'s measurements of an {name}; "
-        f"{len(errors)} kernels and {len(gains)} pairs of the calibration half",
+        f"{len(errors)} kernels and {len(gains)} pairs of the calibration half and the fresh set",
         "device": name,
         "pairs": len(gains),
         "overlap": OVERLAP,
         "rates": error.rates,
-        "below": below,
-        "above": above,
-        "floor": floor,
+        "below": error.below,
+        "above": error.above,
         "widened": {**dict.fromkeys(SAME_CHIP, 1.0), "other": OTHER_CHIPS},
     }
     modelerror.DATA.write_text(json.dumps(record, indent=2) + "\n")
@@ -165,6 +152,7 @@ def learn() -> None:
 def main() -> None:
     if "--keep" not in sys.argv[1:]:
         on_emulator.collect(EMULATOR, "h200", on_emulator.WHOLE, list(FAMILIES))
+        on_emulator.collect(FRESH_EMULATOR, "h200", on_emulator.WHOLE, list(FRESH_FAMILIES))
     learn()
     modelerror.forget()
     compare.REPORT.write_text(compare.report(EMULATOR, DEVICE))

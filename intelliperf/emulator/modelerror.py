@@ -1,18 +1,17 @@
 """How far a modelled gain may be from the one that hardware shows: learned from pairs of kernels that were measured.
 
-The time of a kernel is made of parts (see `runtime/demand.h`), each an amount of work over a rate. Two things are
-uncertain: the rates, which both versions of a kernel share, so that an error in them cancels where the same part
-holds both up; and the form of the model, whose error grows with the difference between the versions. Rates are
-varied together for both versions by log-normal factors, and the quantiles of the ratio taken; what is left widens
-the interval the more, the further apart the parts of both versions are and the larger the ratio. Both are fitted to
-the calibration half of the corpus in `benchmarks/hardware` by its `calibrate.py`, and checked on the other half.
+The time of a kernel is made of parts (see `runtime/demand.h`), each an amount of work over a rate, and each is wrong by
+a factor of its own. What both versions of a kernel share cancels in their ratio: an error of a rate does where the same
+part holds both up by as much. What differs does not: the more a part of one version differs from that of the other, the
+less does its error there say about its error here. A part counts by how much of each version's time moves with it, so
+that versions whose time is mostly the launch's are hardly uncertain. Fitted to pairs of the corpus in
+`benchmarks/hardware` by its `calibrate.py`, and checked on others.
 """
 
 from __future__ import annotations
 
 import json
 import math
-import random
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,14 +22,15 @@ import numpy.typing as npt
 
 from intelliperf.emulator.decisive import DATA, DECISIVE
 
-_DRAWS = 400
-_QUANTILES = (0.025, 0.975)
 _MOST_DISTINCT = 200
 _LEAST_NS = 1.0
-FAR = 0.3  # parts that differ by a third on the whole
+_STEP = 1e-3  # of the logarithm of a part, for the derivative by it
+_UNLIKE = 0.2  # logarithm: parts that differ by this or more have errors that are not related
+_FORM = 0.1  # deviation of the form of the model, of versions all of whose time moves with parts that differ
 SLOPE = 0.9
-# Added up; all others are combined by `ModelError.overlap`, the exponent of their norm.
+# Added up; all others are combined by `ModelError.overlap`, the exponent of their norm, of one stream the longer one.
 _ADDED = ("launch", "copies")
+_STREAM = ("l2", "dram")
 Parts = Mapping[str, float]  # nanoseconds of one launch by part; "copies": of a transfer
 Matrix = npt.NDArray[np.float64]
 
@@ -39,10 +39,9 @@ Matrix = npt.NDArray[np.float64]
 class ModelError:
     """In natural logarithms. `device` is the one that was measured.
 
-    `rates`: standard deviation of the rate of each part. What the form leaves open, of versions as far apart as `FAR`,
-    in proportion to that below: `above` the ratio, that is, further from 1; and `below` it. Towards 1 all errors
-    together reach no further than `SLOPE` of the ratio's logarithm and `floor`, for the model seldom mistakes which
-    version is the faster one. All are `widened` for a chip that no pair was measured on.
+    `rates`: standard deviation of each part. Below and above the modelled ratio, that is nearer to 1 and further from
+    it, the interval reaches so many standard deviations. A gain that is large enough to tell the faster version stays
+    one down to `SLOPE` of its logarithm. All deviations are `widened` for a chip that no pair was measured on.
     """
 
     device: str
@@ -51,7 +50,6 @@ class ModelError:
     rates: Mapping[str, float]
     below: float
     above: float
-    floor: float
     widened: float
 
     @property
@@ -74,8 +72,8 @@ def of_target(target: str) -> ModelError:
     """The model's error on `target`: as measured, or widened where it was not. Raises `OSError` without its data."""
     data = json.loads(DATA.read_text())
     widened = data["widened"].get(target, data["widened"]["other"])
-    form = (data["below"], data["above"], data["floor"])
-    return ModelError(data["device"], data["pairs"], data["overlap"], data["rates"], *form, widened)
+    reach = (data["below"], data["above"])
+    return ModelError(data["device"], data["pairs"], data["overlap"], data["rates"], *reach, widened)
 
 
 def forget() -> None:
@@ -90,35 +88,57 @@ def total_ns(parts: Parts, overlap: float) -> float:
 
 def spread(before: Sequence[Parts], after: Sequence[Parts], error: ModelError) -> Spread:
     """Of the ratio of the times of all launches before and after."""
-    names, draws = _draws(error)
-    times = []
-    for launches in (before, after):
-        matrix, weights = _matrix(launches, names)
-        nominal = weights @ _times(matrix, names, error.overlap)
-        varied = _times(matrix[np.newaxis, :, :] * draws[:, np.newaxis, :], names, error.overlap) @ weights
-        times.append((float(nominal), varied))
-    (reference, references), (candidate, candidates) = times
-    ratio = math.log(reference / candidate)
-    low, high = np.quantile(np.log(references / candidates) - ratio, _QUANTILES)
-    by_rates = (max(0.0, -float(low)), max(0.0, float(high)))
-    distance = error.widened * apart(before, after, error)
-    inwards, outwards = by_rates if ratio >= 0 else by_rates[::-1]
-    decided = abs(ratio) >= DECISIVE * error.widened
-    told = SLOPE * abs(ratio) + (0.0 if decided else error.floor * distance)
-    sides = (min(told, math.hypot(inwards, error.below * distance)), math.hypot(outwards, error.above * distance))
-    return Spread(*(sides if ratio >= 0 else sides[::-1]))
+    pair = differences(before, after, error)
+    deviation = error.widened * pair.deviation
+    inwards = error.below * deviation
+    if abs(pair.ratio) >= DECISIVE * error.widened:
+        inwards = min(inwards, SLOPE * abs(pair.ratio))
+    sides = (inwards, error.above * deviation)
+    return Spread(*(sides if pair.ratio >= 0 else sides[::-1]))
 
 
-def apart(before: Sequence[Parts], after: Sequence[Parts], error: ModelError) -> float:
-    """How different the versions are, 0..1: by how much each part differs, weighed by its share of all parts."""
-    names = tuple(name for name in error.rates if name not in _ADDED)
-    sums = []
-    for launches in (before, after):
-        matrix, weights = _matrix(launches, names)
-        sums.append(weights @ matrix)
-    old, new = (np.maximum(parts, _LEAST_NS) for parts in sums)
-    shares = old / old.sum() + new / new.sum()
-    return min(1.0, float(shares / 2 @ np.abs(np.log(old / new))) / FAR)
+@dataclass(frozen=True)
+class Differences:
+    """Of two versions: the logarithm of their times' ratio, and the variances that make up its error."""
+
+    ratio: float
+    shared: float  # of rates, as far as both versions do not depend on them by as much
+    own: float  # of parts that differ
+    apart: float  # 0..1: how much of both versions' times moves with parts that differ
+
+    @property
+    def deviation(self) -> float:
+        return math.sqrt(self.shared + self.own + (_FORM * self.apart) ** 2)
+
+
+def differences(before: Sequence[Parts], after: Sequence[Parts], error: ModelError) -> Differences:
+    names = tuple(error.rates)
+    rates = np.array([error.rates[name] for name in names])
+    (old_ns, old, moves_old), (new_ns, new, moves_new) = (
+        _version(launches, names, error.overlap) for launches in (before, after)
+    )
+    differing = np.abs(np.log(np.maximum(old, _LEAST_NS) / np.maximum(new, _LEAST_NS)))
+    unlike = np.minimum(1.0, differing / _UNLIKE)
+    return Differences(
+        math.log(old_ns / new_ns),
+        float(rates**2 @ (moves_old - moves_new) ** 2),
+        float((rates * unlike) ** 2 @ (moves_old**2 + moves_new**2)),
+        float(unlike @ (moves_old + moves_new)) / 2,
+    )
+
+
+def elasticities(parts: Parts, names: tuple[str, ...], overlap: float) -> Matrix:
+    """How much of one launch's time moves with each part."""
+    return _version([parts], names, overlap)[2]
+
+
+def _version(launches: Iterable[Parts], names: tuple[str, ...], overlap: float) -> tuple[float, Matrix, Matrix]:
+    """The time of all launches, the sum of each part, and how much of the time moves with each."""
+    matrix, weights = _matrix(launches, names)
+    time = float(weights @ _times(matrix, names, overlap))
+    varied = matrix[np.newaxis, :, :] * np.exp(_STEP * np.eye(len(names)))[:, np.newaxis, :]
+    moves = (_times(varied, names, overlap) @ weights / time - 1) / _STEP
+    return time, weights @ matrix, moves
 
 
 def _matrix(launches: Iterable[Parts], names: tuple[str, ...]) -> tuple[Matrix, Matrix]:
@@ -132,20 +152,10 @@ def _matrix(launches: Iterable[Parts], names: tuple[str, ...]) -> tuple[Matrix, 
 
 def _times(matrix: Matrix, names: tuple[str, ...], overlap: float) -> Matrix:
     added = np.array([name in _ADDED for name in names])
-    side_by_side = matrix[..., ~added]
+    stream = np.array([name in _STREAM for name in names])
+    streamed = matrix[..., stream].max(axis=-1, initial=0.0)[..., np.newaxis]
+    side_by_side = np.concatenate([matrix[..., ~added & ~stream], streamed], axis=-1)
     longest = np.maximum(side_by_side.max(axis=-1, keepdims=True), 1e-9)
     norm = longest[..., 0] * ((side_by_side / longest) ** overlap).sum(axis=-1) ** (1 / overlap)
     times: Matrix = matrix[..., added].sum(axis=-1) + norm
     return times
-
-
-@cache
-def _normals(count: int) -> Matrix:
-    chance = random.Random(20240229)  # the same in every run: a verdict must not depend on luck
-    return np.array([[chance.gauss(0.0, 1.0) for _ in range(count)] for _ in range(_DRAWS)])
-
-
-def _draws(error: ModelError) -> tuple[tuple[str, ...], Matrix]:
-    names = tuple(error.rates)
-    spreads = np.array([error.rates[name] for name in names]) * error.widened
-    return names, np.exp(spreads * _normals(len(names)))

@@ -10,13 +10,12 @@ import pytest
 from intelliperf.processes.process import output_of
 
 SOURCE = Path(__file__).parent / "programs" / "modelled.hip"
-
-
 TAKERS = ("blocks", "waves", "threads")
 
 
-def _build(built: Path, **environment: str) -> Path:
-    argv = [sys.executable, "-m", "intelliperf.emulator.driver", "hipcc", "-O2", str(SOURCE), "-o", str(built)]
+def _build(built: Path, compiler: str = "hipcc", **environment: str) -> Path:
+    source = SOURCE.with_suffix(".hip" if compiler == "hipcc" else ".cu")
+    argv = [sys.executable, "-m", "intelliperf.emulator.driver", compiler, "-O2", str(source), "-o", str(built)]
     done, _, errors = output_of(argv, 300, environment)
     assert done.ok, errors
     return built
@@ -50,6 +49,7 @@ def times(program: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
         ("atomics_hot", "atomics_spread", 5.0),
         ("columns_conflicting", "columns", 1.3),
         ("chase_alone", "chase", 1.2),
+        ("walk_alone", "walk_together", 0.8),
         ("product", "product_tiled", 1.1),
         ("sum_among_short_ones", "sum_alone", 0.95),
         *((f"{taker}_own", f"{taker}_drawn", 0.5) for taker in TAKERS),
@@ -60,6 +60,11 @@ def test_the_slower_kernel_is_modelled_as_slower(
     times: dict[str, float], slower: str, faster: str, at_least: float
 ) -> None:
     assert times[slower] > at_least * times[faster]
+
+
+def test_nvidia_s_l1_keeps_what_a_block_stores(tmp_path: Path) -> None:
+    times = _read(_build(tmp_path / "modelled", "nvcc", INTELLIPERF_TARGET="h100"), tmp_path)
+    assert times["exchanged_in_memory"] < 1.4 * times["exchanged_in_lds"]
 
 
 def test_blocks_that_are_not_looked_at_cannot_hide_what_they_do(program: Path, tmp_path: Path) -> None:

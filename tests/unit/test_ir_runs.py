@@ -80,3 +80,16 @@ def test_each_turn_begins_a_run_where_it_ends_with_a_store() -> None:
 def test_a_load_by_what_the_turn_has_loaded_begins_another_where_turns_cannot_overlap() -> None:
     assert beginning(LOOP.format(last="store i32 %b, ptr %y"), dependent=("%b",)) == {"%a", "%b"}
     assert beginning(LOOP.format(last="%same = add i32 %b, 0"), dependent=("%b",)) == set()
+
+
+def test_loads_that_stand_beside_others_of_their_run_join_them() -> None:
+    (function,) = parse_module(STRAIGHT).functions
+    following = successors(function.blocks)
+    runs = LoadRuns(function.blocks, nested_order(following)[1], following, kind)
+    joining = {
+        load.result
+        for at, block in enumerate(function.blocks)
+        for load in block.instructions
+        if load.opcode == "load" and runs.joins(load, at)
+    }
+    assert joining == {"%b"}

@@ -34,12 +34,13 @@ from intelliperf.emulator.ir.memory import (
     masked_of,
     ranges_of,
 )
-from intelliperf.emulator.ir.mix import OperationCounter
+from intelliperf.emulator.ir.mix import OperationCounter, kind_of
 from intelliperf.emulator.ir.module import Block, Function, Instruction
 from intelliperf.emulator.ir.order import nested_order
 from intelliperf.emulator.ir.polls import Polls
 from intelliperf.emulator.ir.privacy import is_private, pointers_to, private_pointers, read_only_pointers
 from intelliperf.emulator.ir.reach import Reach
+from intelliperf.emulator.ir.recurrences import recurrence
 from intelliperf.emulator.ir.sites import SiteTable
 from intelliperf.emulator.ir.tags import Frames
 from intelliperf.emulator.ir.text import CALLEE, DEBUG_LOCATION, suffixed, unquoted, without_attachments
@@ -154,8 +155,11 @@ class FunctionRewriter:
         joined = self._joined(block)
         whole = [i for index, i in enumerate(block.instructions) if index not in joined or joined[index] is not None]
         places = tuple(int(found[1]) for i in whole if (found := DEBUG_LOCATION.search(i.text)))
-        mix = self._operations.count(whole, self._index in self._following[self._index])
+        repeats = self._index in self._following[self._index]
+        mix = self._operations.count(whole, repeats)
         self._block = self._around.table.add_block(self._name, mix, places)
+        if repeats and (chain := recurrence(whole, kind_of)):
+            self._around.table.blocks[self._block]["chain"] = chain
         counted = None
         begun = 0
         self._local = LocalCosts()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from intelliperf.emulator.ir.addresses import Addresses
 from intelliperf.emulator.ir.layout import Layout
-from intelliperf.emulator.ir.memory import CHAINED, FOLLOWS, WAITS, access_of
+from intelliperf.emulator.ir.memory import CHAINED, FOLLOWS, JOINS, WAITS, access_of
 from intelliperf.emulator.ir.module import Block, Instruction
 from intelliperf.emulator.ir.runs import END, LOAD, LoadRuns
 from intelliperf.emulator.ir.text import CALLEE
@@ -39,10 +39,11 @@ class LoadOrder:
         self._runs = LoadRuns(blocks, nests, successors, self._kind)
 
     def flags(self, load: Instruction, block: int) -> int:
-        waits = self._waiting.waits(load, block)
-        begins = self._runs.begins(load, block, lambda: self._waiting.depends(load, block))
+        waits, depends = self._waiting.waits(load, block), self._waiting.depends(load, block)
+        begins = self._runs.begins(load, block, lambda: depends)
+        joins = not (waits or begins or depends) and self._runs.joins(load, block)
         chained = CHAINED if waits and self._waiting.chained(load, block) else 0
-        return chained | (WAITS if waits else 0) | (FOLLOWS if begins else 0)
+        return chained | (WAITS if waits else 0) | (FOLLOWS if begins else 0) | (JOINS if joins else 0)
 
     def _reads_own(self, load: Instruction) -> bool:
         return self._is_private(access_of(load, self._layout, True).pointer)

@@ -14,6 +14,7 @@ VOLATILE, FLOAT, COMPARE_EXCHANGE, UNIFORM = 1, 2, 4, 8
 COMBINED, COUNTED, SPINS = 16, 32, 64  # how the real target does an atomic, see abi.h
 UNIFORM_VALUE = 128  # of an atomic: all lanes of a wave have the same operand
 WAITS, FOLLOWS, CONSTANT, INDEXED = 128, 256, 512, 1024  # of a load, see abi.h
+JOINS = 4096  # of a load: it can be made together with the one before it in its basic block
 CHAINED = 2048  # of a load, told in the metadata only: the address comes from a load in an earlier turn of its loop
 # What an access orders and takes for granted; in the site's second word, see abi.h.
 ATOMIC, BLOCK_SCOPE, WAVE_SCOPE, ACQUIRE, RELEASE, READ_ONLY, UPDATE, LOOP = (1 << bit for bit in range(16, 24))

@@ -159,6 +159,11 @@ def _counts_turns(instructions: Sequence[Instruction]) -> bool:
     return any(made[old].opcode == "phi" and operands & {old, new} for new, old in steps if old in made)
 
 
+def kind_of(instruction: Instruction) -> str | None:
+    found = _operation(instruction)
+    return found[0] if found is not None else None
+
+
 def _operation(instruction: Instruction) -> tuple[str, int] | None:
     """Its kind and how many of it; None where no machine instruction stands behind it."""
     opcode, text = instruction.opcode, instruction.text

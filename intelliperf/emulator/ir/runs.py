@@ -50,6 +50,15 @@ class LoadRuns:
         nest = self._nests[block]
         return bool(nest) and nest[-1] in self._ended and depends()
 
+    def joins(self, load: Instruction, block: int) -> bool:
+        """Whether another load of the same run stands before it in the block."""
+        before = None
+        for instruction, kind in self._kinds[block]:
+            if instruction is load:
+                break
+            before = kind
+        return before == LOAD
+
     def _states(self) -> list[bool]:
         """Whether a run is open at the end of each block."""
         self._open = [False] * len(self._kinds)

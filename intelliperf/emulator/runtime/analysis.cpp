@@ -26,13 +26,12 @@ bool is_atomic(SiteKind kind) { return kind == SiteKind::kAtomic || kind == Site
 
 Analysis::Analysis() : device_(device()) { memset(poison_, settings().poison, sizeof poison_); }
 
-void Analysis::begin_launch(const Kernel& kernel, uint32_t dynamic_lds, uint32_t resident_blocks,
+void Analysis::begin_launch(const Kernel& kernel, uint32_t dynamic_lds, const OnOneUnit& blocks,
                             const StreamPlace& place) {
   const Module& module = *kernel.module;
   module_ = &module;
   sites_ = module.sites;
   static_lds_ = uint64_t(module.shared_end - module.shared_begin);
-  resident_blocks_ = resident_blocks ? resident_blocks : 1;
   records_.assign(module.site_count, SiteRecord{});
   analyzed_.assign(module.site_count, Analyzed());
   totals_ = TracedTotals{};
@@ -55,12 +54,12 @@ void Analysis::begin_launch(const Kernel& kernel, uint32_t dynamic_lds, uint32_t
   // NVIDIA's L1 and shared memory are one array; what the resident blocks take of it is not cache.
   uint64_t l1_bytes = device_.l1_bytes;
   if (!device_.amd()) {
-    const uint64_t lds = (uint64_t{kernel.static_lds} + dynamic_lds) * resident_blocks_;
+    const uint64_t lds = (uint64_t{kernel.static_lds} + dynamic_lds) * blocks.resident;
     l1_bytes = lds < l1_bytes ? l1_bytes - lds : 0;
   }
-  // Resident blocks share the cache of their compute unit; blocks are traced one after another, so each
+  // The blocks of a compute unit share its cache; blocks are traced one after another, so each
   // gets its part of it and starts cold. Reuse between neighbours on one unit is not seen.
-  l1_bytes /= resident_blocks_;
+  l1_bytes /= std::max(1u, blocks.alive);
   if (l1_bytes < 4096) l1_bytes = 4096;
   l1_.reset(new SectorCache(l1_bytes, device_.l1_line_bytes == 64 ? 64 : 128, !device_.amd()));
   const uint32_t partitions = device_.xcds ? device_.xcds : 1;
@@ -82,6 +81,13 @@ void Analysis::begin_block(const Block& block) {
   partition_ = uint32_t(block.number % l2_.size());
   l1_->invalidate();
   block_ = uint32_t(block.number);
+  end_waits();
+  waits_.assign(block.waves.size(), 0);
+}
+
+void Analysis::end_waits() {
+  if (!waits_.empty()) totals_.waited += *std::max_element(waits_.begin(), waits_.end());
+  waits_.clear();
 }
 
 void Analysis::fence(uint32_t thread, uint32_t code) {
@@ -93,6 +99,7 @@ void Analysis::fence(uint32_t thread, uint32_t code) {
 
 void Analysis::end_block(bool done) {
   races_.end_block(done);
+  end_waits();
   totals_.blocks += done;
   first_by_block_.push_back({totals_.read_cold_lines, totals_.read_new_lines, totals_.events});
   const auto passed = [](const FirstTouches& so_far, uint64_t events) { return 2 * so_far.events < events; };

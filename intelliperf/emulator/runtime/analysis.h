@@ -26,6 +26,7 @@ struct TracedTotals {
   uint64_t l1_bank_passes = 0;  // of global loads, see bank_passes()
   uint64_t l2_bytes = 0;        // moved between L1 and L2
   Served served;
+  uint64_t waited = 0;                                 // of these beyond L1, those of the wave of each block with most
   uint64_t read_cold_lines = 0, read_again_lines = 0;  // L2 misses: first touch, after eviction
   uint64_t late_events = 0;     // of the traced blocks so far those by which half of the events had passed
   uint64_t read_cold_late = 0;  // first touches in the later ones
@@ -44,7 +45,11 @@ class Analysis {
  public:
   Analysis();
 
-  void begin_launch(const Kernel& kernel, uint32_t dynamic_lds, uint32_t resident_blocks, const StreamPlace& place);
+  // `alive`: blocks that a compute unit has at once in this launch, `resident` those that it could have.
+  struct OnOneUnit {
+    uint32_t resident, alive;
+  };
+  void begin_launch(const Kernel& kernel, uint32_t dynamic_lds, const OnOneUnit& blocks, const StreamPlace& place);
   void begin_block(const Block& block);
   void end_block(bool done);  // not done: the block was set aside and will begin again
 
@@ -147,7 +152,6 @@ class Analysis {
   const Device& device_;
   const Module* module_ = nullptr;
   const Site* sites_ = nullptr;
-  uint32_t resident_blocks_ = 1;
   uint64_t static_lds_ = 0;  // bytes from the first variable's guard to the last one's
   uint8_t poison_[8];
 
@@ -176,6 +180,9 @@ class Analysis {
   };
   std::vector<FirstTouches> first_by_block_;  // up to and including each traced block
   uint32_t partition_ = 0;
+  void end_waits();
+  std::vector<uint64_t> waits_;  // of the block by wave: loads beyond L1
+  bool fills_ = false;           // the request stores all of each sector that it stores to
 
   static constexpr uint32_t kMaxTouches = 512;
   LineTouch touches_[kMaxTouches];

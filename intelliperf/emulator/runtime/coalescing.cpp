@@ -87,6 +87,7 @@ void Analysis::count_lines(const Request& request, SiteRecord& record) {
     totals_.l1_bank_passes += bank_passes(request);
   if (kind == SiteKind::kStore || kind == SiteKind::kRangeStore)
     totals_.partial_sectors += sectors - least(sectors, packed / 32);
+  fills_ = packed >= sectors * 32;
 }
 
 // NVIDIA's L1 has its data in the banks of shared memory: different words of one bank come one after another, for a
@@ -247,7 +248,9 @@ void Analysis::reuse(const Request& request, SiteRecord& record) {
         const uint32_t shift = part * 2, wanted = short_lines ? sectors >> shift & 3 : sectors;
         if (!wanted) continue;
         const uint64_t line = short_lines ? touch.line * 2 + part : touch.line;
-        const SectorCache::Result result = store ? l1_->store(line, wanted, false) : l1_->load(line, wanted);
+        // NVIDIA's L1 keeps what is stored; of a sector that is filled in part it still has to fetch the rest.
+        const bool keeps = fills_ && !device_.amd();
+        const SectorCache::Result result = store ? l1_->store(line, wanted, keeps) : l1_->load(line, wanted);
         const uint32_t missed = wanted & ~result.hits;
         if (device_.amd()) {
           ++(missed ? record.l1_misses : record.l1_hits);
@@ -265,6 +268,7 @@ void Analysis::reuse(const Request& request, SiteRecord& record) {
   }
   if (store || atomic) return;  // nobody waits for a store; atomics have their own term
   ++(depth == 0 ? totals_.served.l1 : depth == 1 ? totals_.served.l2 : totals_.served.memory);
+  if (depth && request.wave < waits_.size()) ++waits_[request.wave];
 }
 
 }  // namespace simt

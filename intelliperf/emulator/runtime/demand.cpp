@@ -42,7 +42,8 @@ double in_flight(const Demand& d) {
   const double unhindered = d.load_runs > 0 ? d.loads / d.load_runs : fences > 0 ? loads / fences : kMostInFlight;
   const double all = d.global_requests + d.lds_requests + d.constant_loads;
   const double within_window = d.operations > 0 ? kWindow * all / d.operations : kMostInFlight;
-  return std::max(1.0, std::min({kMostInFlight, within_window, unhindered}));
+  const double side_by_side = d.loads > d.joined_loads ? d.loads / (d.loads - d.joined_loads) : 1;
+  return std::max(1.0, std::min({kMostInFlight, std::max(within_window, side_by_side), unhindered}));
 }
 
 // Cycles for `loads` of global memory, of which `missed` are not in L1. Those that are under way together wait for the
@@ -75,8 +76,8 @@ double waiting(const Demand& d, const Device& chip) {
   if (loads <= 0) return indexed(d);
   const double chain = d.longest_wave_requests / d.blocks;
   const double global = chain * d.global_requests / requests, lds = chain * d.lds_requests / requests;
-  // What one wave of the block brings in others find there, but all wait for it.
-  const double misses = d.l2_loads + d.dram_loads, missed = std::min(global, misses / d.blocks);
+  // Where waves share lines the first one that is traced brings them in, but all wait for them.
+  const double misses = d.l2_loads + d.dram_loads, missed = std::min(global, misses / d.blocks * d.waited);
   const double miss =
       misses > 0 ? (d.l2_loads * chip.l2_latency_cycles + d.dram_loads * chip.dram_latency_cycles) / misses : 0;
   // A request that takes several passes has its last lane's value that much later.
@@ -109,7 +110,7 @@ double in_order(const Demand& d, const Device& chip) {
 }  // namespace
 
 double TimeParts::total() const {
-  return launch + norm({dispatch, issue, lds, constant, l1, l2, dram, atomic, latency});
+  return launch + norm({dispatch, issue, lds, constant, l1, std::max(l2, dram), atomic, latency});
 }
 
 double block_cycles(const Demand& d, const BlockWork& work, double more) {
@@ -119,7 +120,7 @@ double block_cycles(const Demand& d, const BlockWork& work, double more) {
   const double from_l2 = known > 0 ? double(work.served.l2) / known : share(d.l2_loads, d.global_requests);
   const double from_memory = known > 0 ? double(work.served.memory) / known : share(d.dram_loads, d.global_requests);
   const double misses = from_l2 + from_memory;
-  const double missed = std::min(global, work.global * misses);
+  const double missed = std::min(global, work.global * misses * d.waited);
   const double miss =
       misses > 0 ? (from_l2 * chip.l2_latency_cycles + from_memory * chip.dram_latency_cycles) / misses : 0;
   const double passes = further(d.l1_tags, std::max(1.0, d.global_accesses), kLineCycles, chip);
@@ -147,7 +148,8 @@ TimeParts time_parts(const Demand& d) {
   parts.constant =
       (d.divergent_addresses + d.indexed_loads) * (chip.amd() ? 1 : kConstantCycles) * d.busiest_issue * cycle_ns;
   const double look_ups = chip.amd() ? d.l1_tags : std::max(d.l1_tags / kTagsPerCycle, d.l1_passes);
-  parts.l1 = std::max(look_ups, d.l1_bytes / chip.l1_bytes_per_cycle) * d.busiest_global * cycle_ns;
+  const double passed_on = chip.amd() ? 0 : d.l2_bytes / chip.l2_bytes_per_cycle_and_unit;
+  parts.l1 = (std::max(look_ups, d.l1_bytes / chip.l1_bytes_per_cycle) + passed_on) * d.busiest_global * cycle_ns;
   parts.l2 = std::max((d.l2_bytes + 32 * kPartial * d.partial_sectors) / chip.l2_bytes_per_s * 1e9,
                       d.l2_bytes * d.busiest_global / chip.l2_bytes_per_cycle_and_unit * cycle_ns);
   parts.dram = d.dram_bytes / (kDramEfficiency * chip.dram_bytes_per_s) * 1e9;

@@ -1,9 +1,9 @@
 // What a launch asks of each part of the chip, and how long each part needs for it.
 //
-//   T = launch + (dispatch^p + issue^p + lds^p + constant^p + l1^p + l2^p + dram^p + atomic^p + latency^p)^(1/p)
+//   T = launch + (dispatch^p + issue^p + lds^p + constant^p + l1^p + max(l2, dram)^p + atomic^p + latency^p)^(1/p)
 //
 // The parts work side by side, so that the longest one sets the pace, but never perfectly: with p = kOverlap two equal
-// ones take 1.3 times as long as one alone.
+// ones take 1.3 times as long as one alone. What streams through the L2 streams from memory at the same time.
 //
 //   dispatch  blocks and waves over the rates at which the chip starts them. Empty kernels on an H200: a block each
 //             0.61 ns however many waves it has, up to one wave per compute unit and 10.5 cycles. What makes a kernel
@@ -13,7 +13,8 @@
 //   constant  addresses of loads by the constant cache, one by one, but for those that are operands of instructions: the
 //             lanes share them, and where they lie is known beforehand. On AMD loads by the scalar cache.
 //   l1        the largest of tag look-ups, passes over the data banks (NVIDIA's L1 has those of shared memory) and
-//             bytes of sectors, on the busiest compute unit.
+//             bytes of sectors, on the busiest compute unit. On NVIDIA what it passes on to the L2 comes on top of that:
+//             kernels whose lanes walk through lines of their own take as long as both together.
 //   l2        sectors over the rate of all slices, or over what one compute unit can take in. A sector that a store
 //             fills in part only counts kPartial times more.
 //   dram      bytes over what of the peak rate a copy reaches.
@@ -22,10 +23,12 @@
 //             place: its instructions at the pace of a wave alone, its barriers, and its loads, of which several are
 //             under way at once. How many depends on how far apart the program has them: the compiler unrolls small
 //             loops (ptxas: 16 loads where nothing but their sum is in the loop, 2 or 3 where there are 25 instructions
-//             to each), loads whose address or whose very turn of a loop comes from another load wait for that
+//             to each; loads of one basic block go together however much it does besides), loads whose address or whose very turn of a loop comes from another load wait for that
 //             (see ir/waits.py), and loads do not pass stores to what may be the same memory, or barriers (see
 //             ir/runs.py). Loads that are under way together wait for the slowest of them: threads that walk through
-//             a sector of L1 miss once per sector however few of their loads do.
+//             a sector of L1 miss once per sector however few of their loads do. Of a block's loads beyond L1 a wave
+//             waits for its own; where waves share lines, the first one has them all. Operations that need one another
+//             from turn to turn of a loop take their latency, see ir/recurrences.py.
 //             A block that takes another's place waits kTurnaround for it. Where blocks differ each has its own time,
 //             from its own loads and what the caches had of them, and each starts in the place that is free first.
 //
@@ -65,9 +68,11 @@ struct Demand {
   // Of all waves; of the longest wave of each block, summed over blocks.
   double global_requests = 0, lds_requests = 0, other_requests = 0;  // loads; loads and stores; the rest
   double l2_loads = 0, dram_loads = 0;                               // of the global loads, those that L1 did not have
+  double waited = 1;         // share of a block's that its wave with the most has
   double waiting_loads = 0;  // of the loads, those that only one can be under way of
   double waiting_global_loads = 0;
   double loads = 0, load_runs = 0;  // loads, and those before which a store or a barrier ends what was under way
+  double joined_loads = 0;          // that stand beside another one, whatever else the block does
   double global_accesses = 0, lds_accesses = 0;  // loads, stores and atomics
   // Of constant memory, where lanes read different addresses: loads, their addresses, and loads that wait for others.
   double constant_loads = 0, divergent_addresses = 0, constant_waits = 0;

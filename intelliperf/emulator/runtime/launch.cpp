@@ -351,7 +351,10 @@ std::vector<float> costs_by_place(const Module& module) {
 
 void begin_analysis(const LaunchRequest& request, const RunPlan& plan, const Occupancy& resident) {
   const Module& module = *request.kernel->module;
-  analysis().begin_launch(*request.kernel, dynamic_shared_bytes(request), resident.blocks, request.place);
+  const uint64_t each = (request.grid.count() - 1) / device().compute_units + 1;
+  const uint32_t most = std::max(1u, resident.blocks);
+  const Analysis::OnOneUnit blocks{most, uint32_t(std::min<uint64_t>(most, each))};
+  analysis().begin_launch(*request.kernel, dynamic_shared_bytes(request), blocks, request.place);
   shape_sample().begin_launch(analysis(), module.site_count);
   wave_counter.begin_launch(module, costs_by_place(module), plan.draw, &shape_sample(), &analysis().hot(), plan.shares);
   std::fill(module.block_executions, module.block_executions + module.block_count, 0);

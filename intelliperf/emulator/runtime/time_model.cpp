@@ -34,6 +34,9 @@ constexpr Cost kCosts[] = {
 // Measured on an H100: a comparison and a branch by it hold a wave up for 12.7 cycles, an operation for 4.7; half of the
 // branches are left by the compilers, as above.
 constexpr double kBranchSteps = 0.5 * (12.7 - 4.7) / 2.3;
+constexpr uint16_t kSiteJoins = 4096;  // JOINS of ir/memory.py
+constexpr double kChainSteps =
+    4.7 / 2.3;  // of operations that follow one another from turn to turn, see ir/recurrences.py
 // Of a wave; measured on an H200: 32 lanes of shuffles per cycle and compute unit, a barrier in 2.1 cycles per wave.
 constexpr double kCollectiveCost = 4, kBarrierCost = 8.4;
 
@@ -132,6 +135,7 @@ void add_stages(LaunchTotals& result, const Module& module, const std::vector<Si
     if (kind == SiteKind::kLoad) {
       result.loads += requests;
       if (module.sites[i].flags & kSiteFollows) result.load_runs += requests;
+      if (module.sites[i].flags & kSiteJoins) result.joined_loads += requests;
     }
     if (kind == SiteKind::kLoad && (module.sites[i].flags & kSiteWaits)) {
       result.waiting_loads += requests;
@@ -177,6 +181,8 @@ LaunchTotals launch_totals(Analysis& analysis, const std::vector<SiteRecord>& si
   result.l2_hit_requests = double(t.served.l2) * per_request;
   result.dram_requests = double(t.served.memory) * per_request;
   result.lds_requests = double(t.lds_requests) * per_request;
+  const auto beyond_l1 = double(t.served.l2 + t.served.memory);
+  if (beyond_l1 > 0) result.waited = std::min(1.0, double(t.waited) / beyond_l1);
 
   // First touches continue at the rate of the later half of the accesses, up to what there is to touch.
   const bool halves = t.late_events > 0;
@@ -232,6 +238,7 @@ Work weigh_work(const Kernel& kernel, const std::vector<uint64_t>& waves) {
     }
     const auto passes = double(blocks[i]["passes"].unsigned_or(0));  // of matrix products
     cost += passes, steps += passes;
+    steps = std::max(steps, double(blocks[i]["chain"].unsigned_or(0)) * kChainSteps);
     work.instructions += cost * double(waves[i]);
     work.steps += steps * double(waves[i]);
     work.operations += all * double(waves[i]);
@@ -362,10 +369,12 @@ TimeParts model_time(const LaunchRequest& request, const Analysis& analysis, con
   demand.other_requests = std::max(0.0, t.requests - t.atomic_requests - loads);
   demand.l2_loads = t.l2_hit_requests;
   demand.dram_loads = t.dram_requests;
+  demand.waited = t.waited;
   demand.waiting_loads = t.waiting_loads;
   demand.waiting_global_loads = t.waiting_global_loads;
   demand.loads = t.loads;
   demand.load_runs = t.load_runs;
+  demand.joined_loads = t.joined_loads;
   demand.global_accesses = t.global_accesses;
   demand.lds_accesses = t.lds_accesses;
   demand.divergent_addresses = t.divergent_addresses;

@@ -54,6 +54,13 @@ __global__ void chase(const float* a, float* c, int rounds) {
   c[blockIdx.x * blockDim.x + threadIdx.x] = sum + unused[threadIdx.x];
 }
 
+// Each wave through lines of its own, most of which its L1 has.
+__global__ void walk(const float* a, float* c, int rounds) {
+  int at = (blockIdx.x * blockDim.x + threadIdx.x) / 64 * rounds;
+  for (int k = 0; k < rounds; ++k) at += 1 + int(a[at]);
+  c[blockIdx.x * blockDim.x + threadIdx.x] = float(at);
+}
+
 __global__ void product(const float* a, const float* b, float* c, int n) {
   const int x = blockIdx.x * kTile + threadIdx.x, y = blockIdx.y * kTile + threadIdx.y;
   float sum = 0;
@@ -145,6 +152,8 @@ int main() {
   timed("columns_conflicting", [&] { columns<32><<<1024, 256>>>(c); });
   timed("chase", [&] { chase<<<1216, 64, 1024>>>(a, c, 64); });
   timed("chase_alone", [&] { chase<<<1216, 64, 65536>>>(a, c, 64); });
+  timed("walk_alone", [&] { walk<<<8, 64>>>(a, c, 256); });
+  timed("walk_together", [&] { walk<<<8, 512>>>(a, c, 256); });
   const dim3 grid(rows / kTile, rows / kTile), block(kTile, kTile);
   timed("product", [&] { product<<<grid, block>>>(a, b, c, rows); });
   timed("product_tiled", [&] { product_tiled<<<grid, block>>>(a, b, c, rows); });
