@@ -62,7 +62,7 @@ class Pursuit:
         if told := unseen(self.process, self.formula, self.backend):
             self.stages.note(told)
         narrowed = len({self.formula.of(finding).name for finding in self.findings} | {self.formula.name}) == 1
-        self.agenda = Agenda(1.0 if narrowed else WORTHWHILE, self.backend.probe().least_gain)
+        self.agenda = Agenda(1.0) if narrowed else Agenda(WORTHWHILE, self.backend.probe().least_gain)
         self.agenda.renew(self.findings)
         if self.recordings is not None:
             self.recordings.expect([finding.profile for finding in self.agenda.open()])

@@ -95,9 +95,11 @@ class Run:
             raise BudgetExhausted(f"the budget of {limit:g} minutes is spent")
 
     def may_continue(self, rewriter: Rewriter, target: Target) -> bool:
-        if target.kernel_ceiling < self.backend.probe().least_gain:
-            return False  # a judge accepts no less
-        return rewriter.name == "rules" or self.left(rewriter, target) > 0
+        # A judge accepts no less, so that no model is paid for a finding that promises less; a rule may win more.
+        promising = target.kernel_ceiling >= self.backend.probe().least_gain
+        if rewriter.name == "rules":
+            return promising or not target.accepted
+        return promising and self.left(rewriter, target) > 0
 
     def left(self, rewriter: Rewriter, target: Target) -> int:
         own = [attempt for attempt in target.attempts if rewriter_of(attempt) == rewriter.name]

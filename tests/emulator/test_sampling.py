@@ -89,5 +89,5 @@ def test_most_blocks_being_empty_is_said(directory: Path) -> None:
 
 def test_a_long_block_is_run_to_its_end_though_little_of_it_is_analysed(directory: Path) -> None:
     kernel = kernel_of(directory, "giant_blocks")
-    (followed,) = (float(found[1]) for note in kernel.notes if (found := re.search(r"([\d.]+) % of them were", note)))
+    (followed,) = (float(found[1]) for note in kernel.notes if (found := re.search(r"([\d.]+) % of them traced", note)))
     assert followed < 2

@@ -270,14 +270,14 @@ def test_a_search_continues_after_a_kill_where_it_stopped(tmp_path: Path) -> Non
     assert "+tally 90\n" in report.patch and "+other 50\n" in report.patch
 
 
-def test_nothing_is_proposed_for_less_than_a_judge_accepts(tmp_path: Path) -> None:
+def test_no_model_is_asked_for_less_than_a_judge_accepts(tmp_path: Path) -> None:
     rules, model = Scripted("rules", ["no"]), Scripted("model", [("900", "800")])
     with Journal(tmp_path / "run") as journal:
         run = scripted_run(application(tmp_path / "project", SLOW), journal, rules, model)
         run.versions.build_original()
         run.pursuit.diagnose(run.profile())
         target = run.pursuit.adopt(dataclasses.replace(run.pursuit.findings[0], severity=0.001))
-        assert not run.may_continue(rules, target)
+        assert run.may_continue(rules, target)
         assert not run.may_continue(model, target)
         agenda = Agenda(1.0, least_gain=1.02)
         agenda.renew([target.finding])
