@@ -72,7 +72,7 @@ ALTERATIONS = (
     ),
     Alteration(
         3,
-        "with another value of a scalar argument, which it hard-codes",
+        "with another value of a scalar argument",
         "scalar arguments from 5 on lowered, floats among them doubled, wherever the original is deterministic then",
         of_arguments=True,
         doubtful=True,
