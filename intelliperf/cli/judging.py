@@ -14,10 +14,9 @@ from intelliperf.cli.options import Options
 from intelliperf.errors import UsageError
 from intelliperf.processes.sandbox import Sandbox
 from intelliperf.processes.storage import cache_directory
-from intelliperf.project.builder import COMPILE_LOG
 from intelliperf.project.journal import Journal
 from intelliperf.project.pythonsource import SUFFIX
-from intelliperf.project.scratch import Built, Workspace
+from intelliperf.project.scratch import COMPILE_LOG, Built, Workspace
 from intelliperf.project.versions import Version, sources
 from intelliperf.protocols import Backend, Builds, Task
 from intelliperf.records import Application, Candidate, Finding, Kernel, KernelProfile, SourceEvidence, Verdict

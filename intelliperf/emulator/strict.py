@@ -16,10 +16,10 @@ from intelliperf.emulator.isa import strict_compile
 from intelliperf.emulator.modulefacts import ModuleFacts
 from intelliperf.emulator.tracefiles import Trace
 from intelliperf.errors import ToolchainError
+from intelliperf.project.scratch import compile_log
 from intelliperf.records import Check, CheckStatus
 
 NAME = "real-target compile"
-COMPILE_LOG = "compile.jsonl"  # at the root of a scratch copy
 
 
 @dataclass(frozen=True)
@@ -84,11 +84,6 @@ def errors_of(built: StrictBuild, modules: Iterable[ModuleFacts]) -> tuple[str, 
         except ToolchainError as error:
             errors.append(str(error))
     return tuple(errors)
-
-
-def compile_log(project: Path) -> Path | None:
-    """The log that the scratch copy's build wrote above its mirrored project directory."""
-    return next((log for parent in project.parents if (log := parent / COMPILE_LOG).is_file()), None)
 
 
 def _entries(log: Path) -> list[dict[str, str]]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from intelliperf.errors import UsageError
 from intelliperf.processes.storage import storage_errors
-from intelliperf.project.scratch import Built, Workspace, read_text
+from intelliperf.project.scratch import COMPILE_LOG, Built, Workspace, read_text
 from intelliperf.project.versions import (
     ORIGINALS_TUNED,
     TUNED,
@@ -31,7 +31,6 @@ _LIBRARY_FUNCTION = re.compile(
     rb"(?<=\0)(?:(?:cublas|cufft|cusparse|hipblas|hipfft|curand|hiprand)[A-Z]|roc(?:blas|rand)_)\w+(?=\0)"
 )
 _HOUSEKEEPING = re.compile(r"(?i)create|destroy|(?:set|get)_?[a-z]|version")
-COMPILE_LOG = "compile.jsonl"  # in a version's scratch directory: what its compilers were told
 
 
 @dataclass(frozen=True)

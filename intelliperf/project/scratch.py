@@ -58,6 +58,14 @@ _SMALL_FILES = 4000
 _MAX_BESIDE = 200
 _SCRIPT_BYTES = 64 << 10
 _MAX_HOMES = 50
+_MIRROR = "root"  # below a version's directory: the file system as far as the build reaches it
+COMPILE_LOG = "compile.jsonl"  # beside it: what the version's compilers were told
+
+
+def compile_log(project: Path) -> Path | None:
+    """What the compilers of that scratch copy were told, where they were asked to log it."""
+    mirrors = [parent for parent in project.parents if parent.name == _MIRROR]
+    return next((log for mirror in mirrors if (log := mirror.with_name(COMPILE_LOG)).is_file()), None)
 
 
 def read_text(path: Path) -> str:
@@ -89,7 +97,7 @@ class Workspace:
         self.original = application
         self.root = root
         # The original's whole path is mirrored, so that "../common/x.h" has a place.
-        self._mirror = root / "root"
+        self._mirror = root / _MIRROR
         self.tree = self._mirror / application.project.relative_to("/")
 
     @classmethod

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from intelliperf.emulator.backend import EmulatorBackend
-from intelliperf.emulator.strict import COMPILE_LOG
 from intelliperf.processes.process import run
 from intelliperf.protocols import ApplicationProfile
 from intelliperf.records import Application, KernelProfile, SourceEvidence
@@ -43,8 +42,7 @@ def build(
 ) -> Program:
     """Build in `directory` with our compilers first on PATH, as a run of the product does."""
     backend = EmulatorBackend(directory.parent / f"{directory.name}-records", target)
-    log = directory.parent / COMPILE_LOG  # where a scratch copy has it
-    environment = {**backend.build_environment(), "INTELLIPERF_COMPILE_LOG": str(log)}
+    environment = backend.build_environment()
     for number, command in enumerate(commands):
         done = run(command, directory, BUILD_DEADLINE_S, directory.parent / "logs", f"build-{number}", environment)
         assert done.ok, done.tail()
