@@ -127,7 +127,12 @@ def duration(nanoseconds: float) -> str:
 
 def percent(share: float) -> str:
     """A share of 0..1 in whole or tenth percents."""
-    return f"{share * 100:.0f} %" if share >= 0.1 or share == 0 else f"{share * 100:.1f} %"
+    return f"{share * 100:.0f} %" if share >= 0.0995 or share == 0 else f"{share * 100:.1f} %"
+
+
+def times(gain: float) -> str:
+    """As "5.27×"; gains near 1 with as many digits as tell them from 1: "1.005×"."""
+    return f"{gain:.3g}×" if gain >= 1.1 else f"{gain:.4g}×"
 
 
 def span(seconds: float) -> str:
@@ -239,7 +244,7 @@ def line_sentence(
         *_atomic_parts(evidence),
         *figures(evidence, finding.metric),
         *_share_parts(finding, evidence, reading, all_evidence, device),
-        *([f"up to {number(reading.gain)}x fewer on this line"] if reading and reading.gain > 1 else []),
+        *([f"up to {number(reading.gain)}× fewer on this line"] if reading and reading.gain > 1 else []),
         *([f"watch {reading.watch.value}"] if reading else [f"watch {finding.metric.value}"]),
         confidence(_provenance(evidence, reading)),
         *counter_evidence(evidence, finding.profile),
@@ -257,7 +262,7 @@ def finding_sentence(finding: Finding) -> str:
             f"kernel {profile.kernel.name}, {sampled}",
             f"{finding.metric.value}={number(finding.value)} (ideal {number(finding.ideal)})",
             f"{percent(profile.share)} of the application's device time",
-            f"{number(finding.gain_ceiling)}x for the whole application, were this alone removed",
+            f"{times(finding.gain_ceiling)} for the whole application, were this alone removed",
             f"time is {profile.time_provenance.value}",
         )
     )

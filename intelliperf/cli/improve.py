@@ -187,6 +187,12 @@ def finish_report(run: Run, report: Report) -> Report:
     return report
 
 
+def _from_here(place: Path) -> Path:
+    """Shorter where it lies below the working directory, and as good in the next command."""
+    here = Path.cwd()
+    return place.relative_to(here) if here in place.parents else place
+
+
 def conclude(options: Options, report: Report, directory: Path) -> int:
     """Say how it ended, write what was asked for."""
     from intelliperf.report.terminal import closing
@@ -194,7 +200,7 @@ def conclude(options: Options, report: Report, directory: Path) -> int:
     out = sys.stderr if options.json_events else sys.stdout
     command = "intelliperf apply" if by_name(directory) else f"intelliperf apply {name_of(directory)}"
     given = as_typed(options, ("formula", "kernel", "json_events", "verbose", "output_file"))
-    show(closing(report, directory, command, given), out)
+    show(closing(report, _from_here(directory), command, given), out)
     if options.output_file is not None:
         with storage_errors(options.output_file):
             shutil.copyfile(directory / "report.json", options.output_file)

@@ -8,12 +8,11 @@ from intelliperf.formulas.base import (
     Threshold,
     count,
     optional,
-    percent,
     value_of,
     visible_ns,
 )
 from intelliperf.records import AccessKind, Device, KernelProfile, Metric, Quantity, SourceEvidence
-from intelliperf.sentences import duration
+from intelliperf.sentences import duration, percent
 
 LANES_ON_ONE_ADDRESS = Threshold(
     1.5, "random keys over a few hundred addresses already put more than one lane of a wave on the same one"

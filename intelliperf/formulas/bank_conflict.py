@@ -47,7 +47,7 @@ class BankConflict(Formula):
             excess_ns=value_of(profile, Metric.LDS_TIME_NS) * (phases - ideal) / all_phases,
             sentence=(
                 f"an LDS access needs {phases / requests.value:.2f} bank cycles where {ideal / requests.value:.2f} "
-                f"would do ({phases / ideal:.1f}x, over {count(requests)} accesses)"
+                f"would do ({phases / ideal:.1f}×, over {count(requests)} accesses)"
             ),
         )
 

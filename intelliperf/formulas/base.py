@@ -24,6 +24,7 @@ from intelliperf.records import (
     SourceEvidence,
 )
 from intelliperf.records.timeline import Timeline
+from intelliperf.sentences import percent, times
 
 
 @dataclass(frozen=True)
@@ -275,15 +276,6 @@ def _shares(profile: KernelProfile, saved: float, ceiling: float) -> str:
         f"that is {percent(saved)} of this kernel's {kind} time, and the kernel has {percent(profile.share)} of the "
         f"application's device time: removing this alone would {alone}"
     )
-
-
-def times(gain: float) -> str:
-    """As "5.27x"; of gains near 1 so much that they differ from it: "1.005x"."""
-    return f"{gain:.3g}x" if gain >= 1.1 else f"{gain:.4g}x"
-
-
-def percent(share: float) -> str:
-    return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.1f} %"
 
 
 def count(quantity: Quantity) -> str:

@@ -6,14 +6,13 @@ from intelliperf.formulas.base import (
     Formula,
     Symptom,
     Threshold,
-    percent,
     shrunk,
     stepping_ns,
     value_of,
     waiting_ns,
 )
 from intelliperf.records import AccessKind, Device, KernelProfile, Metric, SourceEvidence
-from intelliperf.sentences import duration
+from intelliperf.sentences import duration, percent
 
 ACTIVE_OF_POSSIBLE = Threshold(
     0.95, "ragged ends leave a twentieth of the lanes idle in healthy kernels; beyond it the time at stake decides"

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from intelliperf.formulas.base import Threshold, percent
+from intelliperf.formulas.base import Threshold
 from intelliperf.formulas.process import Delay, ProcessFormula, heaviest
 from intelliperf.records.timeline import KERNEL, TIMED, WAITS, HostCall, Timeline
-from intelliperf.sentences import counted, duration
+from intelliperf.sentences import counted, duration, percent
 
 AT_ONCE = Threshold(
     20_000.0, "ns of the host's own work: a few calls; whoever reads a result and acts on it needs more"

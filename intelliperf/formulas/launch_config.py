@@ -9,7 +9,6 @@ from intelliperf.formulas.base import (
     Symptom,
     Threshold,
     optional,
-    percent,
     shrunk,
     stepping_ns,
     value_of,
@@ -17,7 +16,7 @@ from intelliperf.formulas.base import (
     waves_of,
 )
 from intelliperf.records import Device, KernelProfile, Metric, Provenance, SourceEvidence
-from intelliperf.sentences import duration
+from intelliperf.sentences import duration, percent
 
 FILLED = Threshold(
     0.8, "Nsight Compute's rule for the last round, too, speaks up where a fifth of the capacity is empty"

@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from intelliperf.formulas.base import Threshold, percent
+from intelliperf.formulas.base import Threshold
 from intelliperf.formulas.process import Delay, ProcessFormula, heaviest
 from intelliperf.records.timeline import KERNEL, WAITS, HostCall, Timeline, process_ns
-from intelliperf.sentences import counted, duration
+from intelliperf.sentences import counted, duration, percent
 
 SHORT = Threshold(0.5, "of a kernel's time: at least as much goes into the launch as into its work")
 MANY = Threshold(10, "launches: fewer are a start and an end, not a loop")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from intelliperf.formulas.base import Formula, Symptom, Threshold, count, percent, value_of
+from intelliperf.formulas.base import Formula, Symptom, Threshold, count, value_of
 from intelliperf.records import AccessKind, Device, KernelProfile, Metric, SourceEvidence
+from intelliperf.sentences import percent
 
 SECTORS_PER_IDEAL = Threshold(
     1.5, "contiguous but misaligned accesses of four bytes and more stay below it, strides of two lie above"
@@ -84,7 +85,7 @@ class MemoryAccess(Formula):
             left_ns=max(max(l1, l2) * (1.0 - wasted), dram * (1.0 - dram_wasted)),
             sentence=(
                 f"a global access touches {sectors / requests.value:.1f} sectors of 32 bytes where "
-                f"{ideal / requests.value:.1f} would hold what it asks for ({sectors / ideal:.1f}x, over "
+                f"{ideal / requests.value:.1f} would hold what it asks for ({sectors / ideal:.1f}×, over "
                 f"{count(requests)} accesses; {percent(dram_wasted)} of the DRAM traffic was not asked for)"
             ),
         )
@@ -131,7 +132,7 @@ def _by_traffic(profile: KernelProfile) -> Symptom | None:
         left_ns=max(max(l1, l2) * (1.0 - wasted), dram * (1.0 - dram_wasted)),
         sentence=(
             f"a global access moves {moved / requests.value:.0f} bytes between L1 and L2 of which at least "
-            f"{excess / requests.value:.0f} were not asked for ({moved / used:.1f}x, over {count(requests)} accesses)"
+            f"{excess / requests.value:.0f} were not asked for ({moved / used:.1f}×, over {count(requests)} accesses)"
         ),
         metric=Metric.L1_L2_BYTES,
     )

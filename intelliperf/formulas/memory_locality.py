@@ -10,12 +10,11 @@ from intelliperf.formulas.base import (
     Symptom,
     Threshold,
     optional,
-    percent,
     shrunk,
     value_of,
 )
 from intelliperf.records import AccessKind, Device, KernelProfile, Metric, SourceEvidence
-from intelliperf.sentences import duration
+from intelliperf.sentences import duration, percent
 
 TRAFFIC_PER_COMPULSORY = Threshold(
     1.5,
@@ -80,7 +79,7 @@ class MemoryLocality(Formula):
         hits = (
             f"; L2 serves {percent(optional(profile, Metric.L2_HIT_RATIO))}" if profile.has(Metric.L2_HIT_RATIO) else ""
         )
-        once_in_words, ratio = _size(once), f"{moved / once:.1f}x"
+        once_in_words, ratio = _size(once), f"{moved / once:.1f}×"
         if bounded:
             once_in_words, ratio = f"at most {once_in_words}", f"at least {ratio}"
         return Symptom(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from intelliperf.formulas.base import Formula, Symptom, Threshold, percent, shrunk, value_of, waiting_ns
+from intelliperf.formulas.base import Formula, Symptom, Threshold, shrunk, value_of, waiting_ns
 from intelliperf.records import Device, KernelProfile, Metric, SourceEvidence
-from intelliperf.sentences import duration
+from intelliperf.sentences import duration, percent
 
 RESIDENT_OF_HELD = Threshold(
     0.5, "half of the waves that a compute unit can hold hide the usual latency; more of them seldom help"

@@ -11,7 +11,7 @@ from typing import ClassVar
 from intelliperf.formulas.base import Formula, Symptom, Threshold
 from intelliperf.records import Device, KernelProfile, Metric, SourceEvidence
 from intelliperf.records.timeline import HostLine, ProcessFinding, Timeline
-from intelliperf.sentences import number
+from intelliperf.sentences import times
 
 WORTH_TELLING = Threshold(1.05, "times faster for the whole process: less is within what two clocks on one can tell")
 _SHOWN_LINES = 4
@@ -52,7 +52,7 @@ class ProcessFormula(Formula):
         ceiling = total / max(seen.cured_ns, total * 1e-3)
         if ceiling < WORTH_TELLING.value:
             return ()
-        sentence = f"{seen.sentence}: without that the process would be at most {number(ceiling)}x as fast"
+        sentence = f"{seen.sentence}: without that the process would be at most {times(ceiling)} as fast"
         return (ProcessFinding(self.name, sentence, ceiling, _lines(timeline, seen.sites), seen.cure),)
 
     def symptom(self, profile: KernelProfile, device: Device) -> Symptom | None:

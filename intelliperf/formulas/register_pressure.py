@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from intelliperf.formulas.base import Formula, Symptom, Threshold, optional, percent, value_of
+from intelliperf.formulas.base import Formula, Symptom, Threshold, optional, value_of
 from intelliperf.records import Device, KernelProfile, MemorySpace, Metric, SourceEvidence
-from intelliperf.sentences import duration
+from intelliperf.sentences import duration, percent
 
 SHARE_OF_REQUESTS = Threshold(
     0.05, "caches hide a few reloads: below a twentieth of all memory instructions they are not what a kernel waits for"

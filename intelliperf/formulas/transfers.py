@@ -12,10 +12,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from intelliperf.formulas.base import Threshold, percent
+from intelliperf.formulas.base import Threshold
 from intelliperf.formulas.process import Delay, ProcessFormula, heaviest, megabytes
 from intelliperf.records.timeline import COPIES, DOWNLOAD, KERNEL, UPLOAD, HostCall, Timeline, process_ns, without
-from intelliperf.sentences import counted, duration
+from intelliperf.sentences import counted, duration, percent
 
 NOTICEABLE = Threshold(0.05, "of the process's time: copies that take less are not what it waits for")
 

@@ -33,11 +33,12 @@ from intelliperf.sentences import (
     EMULATOR,
     duration,
     figures,
-    number,
     percent,
     readings,
+    times,
 )
 
+_TELLABLE = 1.001
 _WORTH_A_HEADLINE = 1.02  # gain of the whole application below which a kernel's own would mislead
 
 
@@ -208,7 +209,9 @@ def headline(report: Report) -> str:
     if report.finding is not None:
         told = _main_finding(report) if report.diagnoses else report.finding.sentence
         return f"{report.ending.value}: {told}"
-    return f"{report.ending.value}: {process_in_short(report)}" if report.process else str(report.ending.value)
+    if report.process:
+        return f"{report.ending.value}: {process_in_short(report)}"
+    return f"{report.ending.value}: no finding{'' if report.formula == 'all' else f' of {report.formula}'}"
 
 
 def _main_finding(report: Report) -> str:
@@ -219,7 +222,7 @@ def _main_finding(report: Report) -> str:
         return told
     longest = max(report.other_time, key=lambda other: other.share, default=None)
     elsewhere = f" ({percent(longest.share)}: {longest.what})" if longest is not None and longest.share >= 0.5 else ""
-    return f"no kernel limits the application{elsewhere}; removing one alone gains at most {ceiling:.4g}x: {told}"
+    return f"no kernel limits the application{elsewhere}; removing one alone gains at most {times(ceiling)}: {told}"
 
 
 def process_in_short(report: Report) -> str:
@@ -235,11 +238,12 @@ def process_time(report: Report) -> str:
     if told is None or told.total_ns <= 0:
         return ""
     here = " on this machine" if report.device.emulated else ""
+    ceiling = told.total_ns / max(told.without_kernels_ns, told.total_ns * 1e-3)
     return (
         f"{duration(told.total_ns)} from the start of main to the end of all work: kernels {duration(told.kernels_ns)} "
         f"and copies {duration(told.copies_ns)} ({told.device.value}), the host's own work {duration(told.host_ns)} "
-        f"({told.host.value}{here}); if kernels took no time, at most "
-        f"{number(told.total_ns / max(told.without_kernels_ns, told.total_ns * 1e-3))}x as fast"
+        f"({told.host.value}{here}); if kernels took no time, "
+        f"{f'at most {times(ceiling)}' if ceiling >= _TELLABLE else f'less than {times(_TELLABLE)}'} as fast"
     )
 
 

@@ -26,7 +26,7 @@ def test_a_contended_atomic_says_how_many_lanes_share_an_address() -> None:
         "8 distinct addresses",
         "25 % of the kernel's excess",
         "kernel has 75 % of app device time",
-        "up to 32x fewer on this line",
+        "up to 32× fewer on this line",
         "watch atomic_same_address_lanes",
         "confidence high: counted or measured",
     ]
@@ -133,7 +133,7 @@ def test_the_finding_says_metric_ideal_share_ceiling_and_kind_of_time() -> None:
     assert finding_sentence(finding()) == (
         "atomicContention: 32 lanes of each wave hit the same address · kernel tally(int const*, int*, int), "
         "3 dispatches · atomic_same_address_lanes=32 (ideal 1) · 75 % of the application's device time · "
-        "4x for the whole application, were this alone removed · time is modelled"
+        "4× for the whole application, were this alone removed · time is modelled"
     )
 
 

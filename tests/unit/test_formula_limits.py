@@ -94,7 +94,7 @@ def test_a_line_is_blamed_from_a_share_of_the_excess_on() -> None:
 def test_a_bank_conflict_says_its_cycles_per_access_and_lasts_up_to_its_threshold() -> None:
     finding = FORMULAS["bankConflict"].diagnose(profile(CONFLICTS), DEVICE)
     assert finding is not None
-    assert "needs 33.00 bank cycles where 2.00 would do (16.5x" in finding.sentence
+    assert "needs 33.00 bank cycles where 2.00 would do (16.5×" in finding.sentence
     least = CYCLES_PER_IDEAL.value * CONFLICTS[Metric.LDS_PHASES_IDEAL]
     at, below = ({**CONFLICTS, Metric.LDS_PHASES: phases} for phases in (least, least - 1))
     assert BankConflict().symptom(profile(at), DEVICE) is not None

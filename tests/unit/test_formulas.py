@@ -130,7 +130,7 @@ def test_a_kernel_with_little_of_the_time_can_gain_little() -> None:
     assert 1.0 < finding.gain_ceiling < 1.06
     nearly_none = FORMULAS["bankConflict"].diagnose(profile(CONFLICTS, share=0.0005), DEVICE)
     assert nearly_none is not None and nearly_none.sentence.endswith(
-        "removing this alone would make the kernel 2.1x as fast and save less than 1 % of the application's"
+        "removing this alone would make the kernel 2.1× as fast and save less than 1 % of the application's"
     )
 
 

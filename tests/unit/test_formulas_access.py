@@ -46,7 +46,7 @@ def test_caches_lose_what_is_beyond_the_ideal_and_dram_what_nobody_asked_for(
 def test_words_have_the_figures_of_one_access() -> None:
     by_sectors = FORMULA.symptom(profile(SECTORS), DEVICE)
     assert by_sectors is not None
-    assert "touches 8.0 sectors of 32 bytes where 2.0 would hold what it asks for (4.0x" in by_sectors.sentence
+    assert "touches 8.0 sectors of 32 bytes where 2.0 would hold what it asks for (4.0×" in by_sectors.sentence
     assert "50 % of the DRAM traffic was not asked for" in by_sectors.sentence
     by_traffic = FORMULA.symptom(profile(TRAFFIC, without=UNCOUNTED), DEVICE)
     assert by_traffic is not None and (by_traffic.value, by_traffic.ideal) == (256000, 64000)

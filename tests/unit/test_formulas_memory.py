@@ -111,7 +111,7 @@ def test_scattered_lines_count_where_they_are_worse_than_scattered_sectors() -> 
 def test_traffic_can_shrink_to_every_line_once() -> None:
     finding = FORMULAS["memoryLocality"].diagnose(profile(AGAIN, share=1.0), DEVICE)
     assert finding is not None
-    assert "2.56 MB pass between L2 and memory where 512 kB would if every line came once (5.0x)" in finding.sentence
+    assert "2.56 MB pass between L2 and memory where 512 kB would if every line came once (5.0×)" in finding.sentence
     seen = profile(AGAIN, share=1.0)
     assert ceiling_ns("memoryLocality", seen) == pytest.approx(saved_ns(seen, {Metric.DRAM_TIME_NS: 25000 * 0.2}))
 
@@ -146,7 +146,7 @@ def test_more_read_than_can_be_reached_is_a_finding_of_the_whole_kernel() -> Non
     finding = FORMULAS["memoryLocality"].diagnose(seen, DEVICE)
     assert finding is not None
     assert "2.56 MB pass between L2 and memory where at most 1.02 MB would if every line" in finding.sentence
-    assert "(at least 2.5x)" in finding.sentence
+    assert "(at least 2.5×)" in finding.sentence
     # What every line once takes is not known, so that all of it might be saved.
     assert ceiling_ns("memoryLocality", seen) > 22000
     line = evidence(3, AccessKind.KERNEL, MemorySpace.NONE, OCCUPANCY_RATIO=0.1)

@@ -174,7 +174,9 @@ def test_what_no_kernel_can_mend_is_told_with_the_users_lines_and_the_whole_proc
     assert wording.headline(report).endswith("; contention in the whole process, app.hip:7")
     for told in (closing(report, tmp_path), summary(report), page(report)):
         assert "2 calls" in told and "app.hip:7: x: tally();" in told
-    assert "if kernels took no time, at most 2.22x as fast" in summary(report)
+    assert "if kernels took no time, at most 2.22× as fast" in summary(report)
+    hardly = dataclasses.replace(report, process_time=dataclasses.replace(time, without_kernels_ns=999.9))
+    assert "if kernels took no time, less than 1.001× as fast" in summary(hardly)
     assert decode(Report, json.loads(to_json(report))) == report
 
 

@@ -240,8 +240,16 @@ def test_a_bottleneck_that_the_application_does_not_feel_is_no_headline(report: 
     told = wording.headline(dataclasses.replace(found, diagnoses=(small,), other_time=(copies,)))
     assert told.startswith(
         "diagnosed: no kernel limits the application (99 %: copies to the device); "
-        "removing one alone gains at most 1.005x: "
+        "removing one alone gains at most 1.005×: "
     )
+
+
+def test_a_diagnosis_without_a_finding_says_so(report: Report) -> None:
+    nothing = dataclasses.replace(
+        report, ending=Ending.DIAGNOSED, accepted=None, finding=None, measurements=(), attempts=(), diagnoses=()
+    )
+    assert wording.headline(dataclasses.replace(nothing, formula="all")) == "diagnosed: no finding"
+    assert wording.headline(dataclasses.replace(nothing, formula="transfers")) == "diagnosed: no finding of transfers"
 
 
 def test_a_gain_that_the_application_does_not_feel_is_no_headline(report: Report) -> None:
