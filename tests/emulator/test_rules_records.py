@@ -36,6 +36,23 @@ __global__ void turn(Number* z, const float* __restrict__ p, double* out, int n)
   z[i].re = re;
   out[i] = re;
 }
+__global__ void quads(float* y, const float* x, unsigned n) {
+  unsigned i = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
+  if (i + 3 < n) {
+    y[i] += x[i];  //@ records
+    y[i + 1] = x[i + 3];
+    y[i + 2] = x[i + 1];
+    y[i + 3] = x[i + 2];
+  }
+}
+__global__ void wake(Body* all, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (n - 1 < i) return;
+  if (all[i].kind > 2) {
+    all[i].v[0] += 1;  //@ records
+    all[i].x = -1;
+  }
+}
 __global__ void bias(float* m, const float* b, int height, int width) {
   int y = blockIdx.x * blockDim.x + threadIdx.x;
   int x = blockIdx.y;
@@ -67,6 +84,7 @@ int main() {
   hipMemcpy(e, q, sizeof q, hipMemcpyHostToDevice);
   kick<<<(n + 127) / 128, 128>>>(a, b, n);
   turn<<<(n + 95) / 96, 96>>>(c, b, d, n);
+  quads<<<8, 64>>>(m, b, n + 2); wake<<<16, 64>>>(a, n - 3);
   bias<<<dim3(2, 30), 64>>>(m, b, 100, 30);
   swapped<<<dim3(3, 2), dim3(8, 16)>>>(e, g, 22, 31);
   deep<<<dim3(2, 3, 11), dim3(6, 4)>>>(g, 9, 10, 11);
@@ -90,6 +108,9 @@ def test_records_and_numbers_leave_the_same_memory(name: str, program: str, tmp_
     text = both[name]
     assert "Body& b = own_all;" in text
     assert "own_z.im = own_z.re" in text
+    assert re.search(r"end_of_words_\d = static_cast<long long>\(n\) / 4 \* 4;", text)
+    assert "block_y[threadIdx.x * 5 + 1] = block_x[threadIdx.x * 5 + 3];" in text
+    assert "if (own_all_2.kind > 2) {" in text
     assert text.count("const unsigned long long grid_thread") == 3
     assert re.search(r"number_z\w* = grid_thread\w* % grid_across_z;", text)
     assert output(tmp_path / "c", both) == output(tmp_path / "d", {name: program})
@@ -99,7 +120,14 @@ def test_records_and_numbers_leave_the_same_memory(name: str, program: str, tmp_
     ("rule", "mark", "old", "new", "reason"),
     [
         (RECORDS, "records", "float mass; };", "float mass; Body* next; };", "lies in memory is not known"),
-        (RECORDS, "records", "if (i < n) {", "if (i < n && force[i] > 0) {", "does not compare the thread's number"),
+        (RECORDS, "records", "if (i < n) {", "if (i < n && force[i] > 0) {", "not every thread touches"),
+        (
+            RECORDS,
+            "records",
+            "all[i].x += all[i].v[1];",
+            "if (all[i].x > 9) return;",
+            "threads leave the kernel on line",
+        ),
         (RECORDS, "records", "all[i].x += all[i].v[1];", "all[i].x += all[i + 1].x;", "other than at the thread's own"),
         (RECORDS, "records", "all[i].x += all[i].v[1];", "force = &all[0].x;", "uses all as a whole"),
         (RECORDS, "records", "  if (i < n) {", "  __syncthreads();\n  if (i < n) {", "the kernel has __syncthreads"),
@@ -113,6 +141,7 @@ def test_what_a_record_or_a_pair_is_not(rule: str, mark: str, old: str, new: str
     kernel = PROGRAM[: PROGRAM.index("__global__ void turn")] + PROGRAM[PROGRAM.index("__global__ void bias") :]
     short = (
         kernel.replace("  turn<<<(n + 95) / 96, 96>>>(c, b, d, n);\n", "")
+        .replace("  quads<<<8, 64>>>(m, b, n + 2); wake<<<16, 64>>>(a, n - 3);\n", "")
         .replace("//@ grid\n  out", "\n  out")
         .replace("//@ grid\n}\nint", "\n}\nint")
     )

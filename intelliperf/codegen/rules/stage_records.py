@@ -9,6 +9,7 @@ thread within the guard does so; blocks are not larger than the copy at every la
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from intelliperf.codegen.rules.addresses import Access, Addresses, accesses
@@ -22,7 +23,7 @@ from intelliperf.codegen.rules.polynomials import GRID_THREAD, Algebra, Polynomi
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
 from intelliperf.codegen.rules.relabel import global_access
 from intelliperf.codegen.rules.statements import callee_name
-from intelliperf.codegen.rules.uniformity import LOOPS, exits
+from intelliperf.codegen.rules.uniformity import LOOPS, condition, exits
 from intelliperf.codegen.syntax import outline
 from intelliperf.codegen.syntax.tree import Node
 from intelliperf.records import SourceEvidence
@@ -30,6 +31,8 @@ from intelliperf.records import SourceEvidence
 MAX_TILE_BYTES = 32 * 1024  # two such blocks fit into 64 KiB
 MIN_USED = 0.5  # of a record: copying whole ones must not move much more than was asked for
 _WORDS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
+_MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+_OPPOSITE = {"<": ">=", ">": "<=", "<=": ">", ">=": "<"}
 _CONDITIONAL = ("IfStmt", "ConditionalOperator", "SwitchStmt", "LambdaExpr", *LOOPS)
 
 
@@ -53,7 +56,16 @@ class Guard:
 
     statement: Node | None
     leaves: bool
-    count: str  # of records
+    count: str  # of records, or of what is counted in steps of `step`
+    spare: int = 0  # what of it is not enough for one thread more
+    step: int = 1
+
+    def words(self, each: int) -> str:
+        """`each` for every thread that has a record, as a wide number; 0 or less where none has one."""
+        total, more = f"static_cast<long long>({self.count})", self.step - 1 - self.spare
+        if more:
+            total = f"({total} {'+' if more > 0 else '-'} {abs(more)})"
+        return f"{total} * {each}" if self.step == 1 else f"{total} / {self.step} * {each}"
 
 
 class StageRecords:
@@ -71,12 +83,22 @@ class StageRecords:
         if len(place.functions) > 1:
             raise NotApplicable(f"{place}: the kernel is a template with {len(place.functions)} instantiations")
         guard = _guard(problem, place, kernel)
-        records = _records(problem, place, kernel, guard)
-        if records.root not in done:
-            _apply(problem, place, kernel, records, guard)
-            done.add(records.root)
-        back = ", written back as a whole" if records.stores else ""
-        return f"{records.name}, {records.bytes} bytes for each thread{back}"
+        reasons: list[str] = []
+        told: list[str] = []
+        for records in _records(problem, place, kernel, guard, reasons):
+            try:
+                if records.root not in done:
+                    with problem.all_or_nothing():
+                        _apply(problem, place, kernel, records, guard)
+                    done.add(records.root)
+            except NotApplicable as reason:
+                reasons.append(str(reason))
+                continue
+            back = ", written back as a whole" if records.stores else ""
+            told.append(f"{records.name}, {records.bytes} bytes for each thread{back}")
+        if not told:
+            raise NotApplicable("; ".join(dict.fromkeys(reasons)) or f"{place} accesses no array of records")
+        return " and ".join(told)
 
 
 def _guard(problem: Problem, place: Place, kernel: Node) -> Guard:
@@ -96,27 +118,40 @@ def _guard(problem: Problem, place: Place, kernel: Node) -> Guard:
         statement = top.children[-1]
     if statement is None:
         return Guard(None, False, "")
-    test = statement.children[0].bare()
-    sides = [algebra.polynomial(child) for child in test.children] if test.opcode in ("<", ">=") else []
-    number = sides[0] if len(sides) == 2 else None
-    if (
-        statement.in_macro
-        or number is None
-        or sides[1] is None
-        or (number - GRID_THREAD).terms
-        or test.opcode != (">=" if leaves else "<")
-        or any(name.startswith(("threadIdx", "blockIdx")) for name in sides[1].atoms)
-    ):
+    guard = _bounded(algebra, statement, leaves)
+    if guard is None and leaves:
         raise NotApplicable(f"{place}: line {statement.line} does not compare the thread's number with a count")
-    return Guard(statement, leaves, algebra.text(sides[1]))
+    return guard or Guard(None, False, "")
 
 
-def _records(problem: Problem, place: Place, kernel: Node, guard: Guard) -> Records:
+def _bounded(algebra: Algebra, statement: Node, leaves: bool) -> Guard | None:
+    """A comparison of `step * number + spare` with a count; None for another condition."""
+    test = statement.children[0].bare()
+    opcode = test.opcode if len(test.children) == 2 else ""
+    sides = [algebra.polynomial(child) for child in test.children] if opcode in _MIRRORED else []
+    number, count = sides if len(sides) == 2 else (None, None)
+    if statement.in_macro or number is None or count is None:
+        return None
+    if "threadIdx.x" in count.atoms:
+        number, count, opcode = count, number, _MIRRORED[opcode]
+    if leaves:
+        opcode = _OPPOSITE[opcode]
+    step = number.factor_of("threadIdx.x").terms
+    rest = number - GRID_THREAD * Polynomial(step)
+    spare = rest.terms.get((), 0)
+    if opcode not in ("<", "<=") or set(step) != {()} or step[()] < 1 or set(rest.terms) - {()} or spare < 0:
+        return None
+    if any(name.startswith(("threadIdx", "blockIdx")) for name in count.atoms):
+        return None
+    return Guard(statement, leaves, algebra.text(count), spare - (opcode == "<="), step[()])
+
+
+def _records(problem: Problem, place: Place, kernel: Node, guard: Guard, reasons: list[str]) -> Iterator[Records]:
+    """Of all arrays of the line; `reasons` gets why others are none."""
     algebra = Algebra(kernel)
     addresses = Addresses(algebra)
     found = list(accesses(body(kernel)))
     parameters = {child.id: child for child in kernel.children if child.kind == "ParmVarDecl"}
-    reasons: list[str] = []
     for root in dict.fromkeys(
         addresses.element(item.place).root for item in found if item.place.line == place.evidence.line
     ):
@@ -125,10 +160,11 @@ def _records(problem: Problem, place: Place, kernel: Node, guard: Guard) -> Reco
             continue
         mine = [item for item in found if addresses.element(item.place).root == root]
         try:
-            return _of_array(problem, place, kernel, guard, parameters[root], mine)
+            records = _of_array(problem, place, kernel, guard, parameters[root], mine)
         except NotApplicable as reason:
             reasons.append(str(reason))
-    raise NotApplicable("; ".join(dict.fromkeys(reasons)) or f"{place} accesses no array of records")
+            continue
+        yield records
 
 
 def _of_array(
@@ -181,7 +217,9 @@ def _always(node: Node, guard: Guard, kernel: Node) -> bool:
         if parent is kernel:
             return guard.statement is None or guard.leaves
         if parent.kind in _CONDITIONAL or (parent.kind == "BinaryOperator" and parent.opcode in ("&&", "||")):
-            return False
+            first = condition(parent) + (parent.children[:1] if parent.kind == "ForStmt" else [])
+            if parent.kind == "LambdaExpr" or not any(part is node for tested in first for part in tested.walk()):
+                return False
     return False
 
 
@@ -288,7 +326,7 @@ def _apply(problem: Problem, place: Place, kernel: Node, records: Records, guard
         f"__shared__ {kind if structure else element} {target}[{threads} * {stride}];",
         *([f"{constant}{kind}* {view} = reinterpret_cast<{constant}{kind}*>({records.name});"] if structure else []),
         f"const long long {begin} = static_cast<long long>(blockIdx.x) * blockDim.x * {words};",
-        *([f"const long long {end} = static_cast<long long>({guard.count}) * {words};"] if guard.count else []),
+        *([f"const long long {end} = {guard.words(words)};"] if guard.count else []),
         f"{step} {there} = {access};",
         "__syncthreads();",
     ]
