@@ -114,10 +114,8 @@ __global__ void picked(const double* in, double* out, int w, int h) {
 }
 __global__ void picks(const int* in, int* out, int w, int h) {
   const int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;
-  for (int j = 0; j < 32; j += 8) {
-    const int row = y + j;
-    if (x < h && row < w) out[row * h + x] = in[x * w + row] - threadIdx.x;  //@ picks
-  }
+  for (int j = 0; j < 32; j += 8)
+    if (x < h && y + j < w) out[(y + j) * h + x] = in[x * w + (y + j)] - threadIdx.x;  //@ picks
 }
 template <typename T> double weigh(const T* device, int n) {
   static T host[8192];
@@ -253,8 +251,11 @@ __global__ void halves(float* o, const float* i, int n) {
     o[x * n + y + threadIdx.y] = i[(y + threadIdx.y) * n + x];  //@ halves
   }
 }
-__global__ void bare(float* o, const float* i, int n) {
-  for (int y = 0; y < n; y += 16) o[threadIdx.x * n + y + threadIdx.y] = i[y * n + threadIdx.x];  //@ bare
+__global__ void ended(float* o, const float* i, int n) {
+  for (int y = 0; y < n; y += 16) {
+    if (y == 32) continue;
+    o[threadIdx.x * n + y + threadIdx.y] = i[y * n + threadIdx.x];  //@ ended
+  }
 }
 __global__ void sparse(float* o, const float* i, const int* at, int n) {
   int x = at[threadIdx.x];
@@ -294,7 +295,7 @@ __global__ void row(float* o, int n) { for (int i = 0; i < n; ++i) o[threadIdx.x
         (TILE, "then", "not the last thing"),
         (TILE, "looped", "need not go through the loop"),
         (TILE, "halves", "need not go through the loop"),
-        (TILE, "bare", "body in braces"),
+        (TILE, "ended", "or left early"),
         (TILE, "sparse", "more than coordinates"),
         (TILE, "synced", "barrier after the early return"),
         (TILE, "fine", "not worth a barrier"),

@@ -22,7 +22,7 @@ from functools import partial
 from intelliperf.codegen.rules.block_reduce_atomics import check_no_barrier_after, written_element
 from intelliperf.codegen.rules.constants import outside_constant
 from intelliperf.codegen.rules.declarations import unused_name
-from intelliperf.codegen.rules.guards import condition_text, enclose_rest
+from intelliperf.codegen.rules.guards import condition_text, enclose_rest, statement_end
 from intelliperf.codegen.rules.interchange_index import geometries, interchanged
 from intelliperf.codegen.rules.lanes import written
 from intelliperf.codegen.rules.lds_arrays import ELEMENT_BYTES, root_variable
@@ -113,7 +113,7 @@ def _path(place: Place, kernel: Node, loads: bool) -> Path:
     guard: Node | None = None
     while True:
         path.levels.append((guard, [child for child in block.children if child.kind == "DeclStmt"]))
-        last = block.children[-1] if block.children else block
+        last = block.children[-1] if block.kind == "CompoundStmt" and block.children else block
         while last.kind == "IfStmt":
             if len(last.children) != 2 or last.in_macro:
                 raise NotApplicable(f"{place}: the condition on line {last.line} is not a plain guard")
@@ -145,8 +145,8 @@ def _enter(place: Place, kernel: Node, path: Path, loop: Node) -> None:
     guarded = path.leave is not None or any(guard is not None for guard, _ in path.levels)
     if guarded or len(counters) != 1 or not named or uniform.varying(named[0]) or uniform.divergent(turn):
         raise NotApplicable(f"{place}: threads of a block need not go through the loop on line {loop.line} together")
-    if turn.kind != "CompoundStmt" or loop.in_macro or any(True for _ in exits(turn)):
-        raise NotApplicable(f"{place}: the loop on line {loop.line} is not a plain one with its body in braces")
+    if loop.in_macro or any(True for _ in exits(turn)):
+        raise NotApplicable(f"{place}: the loop on line {loop.line} is written by a macro, or left early")
     if any(written(node) == counters[0].id for node in turn.walk()):
         raise NotApplicable(f"{place}: the loop on line {loop.line} changes its counter inside")
     path.turn, path.counter = turn, counters[0].id
@@ -323,6 +323,9 @@ def _apply(problem: Problem, place: Place, kernel: Node, path: Path, needed: set
     added = f"\n{indent}".join(lines)
     if path.turn is not None:
         lines.append("__syncthreads();  // before the next turn's values")
+        if path.turn.kind != "CompoundStmt":
+            _brace(source, path.turn, lines)
+            return
         indent = source.indentation(path.turn.children[0].start_offset)
         added = f"\n{indent}".join(lines)
     end = (path.turn or whole).end_offset - 1
@@ -332,6 +335,16 @@ def _apply(problem: Problem, place: Place, kernel: Node, path: Path, needed: set
     start = source.data.rfind(b"\n", 0, end) + 1
     alone = not source.data[start:end].strip()
     source.insert(start if alone else end, f"{'' if alone else chr(10)}{indent}{added}\n")
+
+
+def _brace(source: Source, turn: Node, after: list[str]) -> None:
+    """Braces around the one statement of a loop and what comes after it."""
+    start = turn.start_offset
+    indent = source.indentation(turn.parent.start_offset if turn.parent is not None else start)
+    alone = not source.data[source.data.rfind(b"\n", 0, start) + 1 : start].strip()
+    inner = source.indentation(start) if alone else f"{indent}  "
+    source.insert(len(source.data[:start].rstrip()), " {")
+    source.insert(statement_end(source, turn), "".join(f"\n{inner}{line}" for line in after) + f"\n{indent}}}")
 
 
 def _second_half(source: Source, place: Place, path: Path, needed: set[str], names: tuple[str, str, str]) -> list[str]:
