@@ -16,6 +16,7 @@ from intelliperf.codegen.rules.privatize_atomics import PrivatizeAtomics
 from intelliperf.codegen.rules.problem import NotApplicable, Problem, Rule, state_of, unit_of
 from intelliperf.codegen.rules.renumber_grid import RenumberGrid
 from intelliperf.codegen.rules.row_per_wave import RowPerWave
+from intelliperf.codegen.rules.spread_over_grid import SpreadOverGrid
 from intelliperf.codegen.rules.stage_records import StageRecords
 from intelliperf.codegen.rules.stage_rows import StageRows
 from intelliperf.codegen.rules.transpose_through_lds import TransposeThroughLds
@@ -49,6 +50,7 @@ RULES: tuple[Rule, ...] = (
     ContiguousReduction(),
     TreeReduction(),
     PadLds(),
+    SpreadOverGrid(),
     RowPerWave(),
     RowPerWave("split_columns", COLUMN),
     InterleaveChunks(),

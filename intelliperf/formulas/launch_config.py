@@ -57,7 +57,10 @@ class LaunchConfig(Formula):
         "counts do not tell whether a thread's work can be shared out: only where a quarter of the time is at stake",
     )
     blames_kernel = True
-    rules = ("row_per_wave", "split_columns", "whole_waves", "triton_warps", "triton_larger_block", "triton_tiles")
+    rules = (
+        *("spread_over_grid", "row_per_wave", "split_columns", "whole_waves"),
+        *("triton_warps", "triton_larger_block", "triton_tiles"),
+    )
     knowledge = (
         "A block is cut into waves of 32 or 64 lanes; a size that is not a multiple leaves lanes empty in the last "
         "wave of every block, and a size of 128 or 256 is a good default. A grid should bring several blocks per "

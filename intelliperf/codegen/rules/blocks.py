@@ -81,6 +81,13 @@ class Program:
         """Threads of a block in each dimension that is given. Raises `NotApplicable` where one is not a constant."""
         return self._extents(launch, launch.block, 0)
 
+    def grid(self, launch: Launch) -> tuple[int, ...]:
+        """Blocks in each dimension that is given. Raises `NotApplicable` where one is not a constant."""
+        try:
+            return self._extents(launch, launch.grid, 0)
+        except NotApplicable:
+            raise NotApplicable(f"{launch}: the grid ({text_of(launch.grid)}) is not a constant") from None
+
     def _extents(self, launch: Launch, node: Node, depth: int) -> tuple[int, ...]:
         if depth > _MAX_DEPTH:
             raise NotApplicable(f"{launch}: the block size is defined in a circle")

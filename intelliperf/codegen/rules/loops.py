@@ -6,6 +6,7 @@ from intelliperf.codegen.rules.lanes import initializer, written
 from intelliperf.codegen.rules.polynomials import Algebra, Polynomial
 from intelliperf.codegen.rules.problem import NotApplicable, Place
 from intelliperf.codegen.rules.statements import callee_name
+from intelliperf.codegen.rules.uniformity import condition
 from intelliperf.codegen.syntax.narrowing import is_moved, written_type
 from intelliperf.codegen.syntax.source import Source
 from intelliperf.codegen.syntax.tree import Node
@@ -59,8 +60,10 @@ def kind_of(place: Place, source: Source, loop: Node, counter: Node) -> tuple[st
 
 
 def upper_limits(place: Place, algebra: Algebra, loop: Node, counter: Node) -> list[Polynomial]:
-    """All upper limits of the counter."""
-    pending, found = [loop.children[2]], []
+    """All upper limits of the counter, of a `for` or a `while`."""
+    pending, found = condition(loop), []
+    if not pending:
+        raise NotApplicable(f"{place}: the loop on line {loop.line} has no condition")
     while pending:
         node = pending.pop(0).bare()
         if node.kind == "BinaryOperator" and node.opcode == "&&":

@@ -83,7 +83,7 @@ def element_limit(problem: Problem, place: Place, kernel: Node, written: _Writte
             raise NotApplicable(f"{place}: the kernel uses {node.name} by itself")
     parameters = [child for child in kernel.children if child.kind == "ParmVarDecl"]
     for statement in body(kernel).children:
-        if statement.kind == "DeclStmt" and not _has_effects(statement):
+        if statement.kind == "DeclStmt" and not has_effects(statement):
             continue
         bound = _guarded_by(kernel, statement, statement is body(kernel).children[-1], written)
         for number, parameter in enumerate(parameters):
@@ -131,7 +131,7 @@ def _guarded_by(kernel: Node, statement: Node, last: bool, written: _Written | N
             pending = [child.bare() for child in test.children] + pending
         elif test.kind == "BinaryOperator" and test.opcode == opcode and _is_element(kernel, test.children[0], written):
             return _parameter(test.children[1].bare(), written)
-        elif _has_effects(test):
+        elif has_effects(test):
             return None
     return None
 
@@ -201,7 +201,8 @@ def _stripped(node: Node) -> Node:
     return node
 
 
-def _has_effects(statement: Node) -> bool:
+def has_effects(statement: Node) -> bool:
+    """Whether it may write, call, or read memory."""
     return any(
         node.kind in _EFFECTS
         or (node.kind == "UnaryOperator" and node.opcode in ("*", "++", "--"))
