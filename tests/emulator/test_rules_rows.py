@@ -75,8 +75,8 @@ __global__ void again(int* m, int rows, int cols) {
   }
 }
 __global__ void halves(const __half* m, __half* out, int rows, int cols) {
-  int row = blockIdx.x * blockDim.x + threadIdx.x;
-  if (row >= rows) return;
+  const int line = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * rows + line;
+  if (line >= rows) return;
   int most = 0;
   for (int c = 0; c < cols; ++c) most = max(most, int(__half2float(m[row * cols + c])));
   for (int c = 0; c < cols; ++c) {
@@ -145,7 +145,7 @@ int main() {
   dim3 grid((rows + 63) / 64);
   several<<<grid, 64>>>(m, w, out, rows, cols);
   places<int><<<1, 96>>>(keys, best, where, rows, cols);
-  hipLaunchKernelGGL(ragged, dim3(2), dim3(128), 0, 0, start, columns, value, y, rows);
+  hipLaunchKernelGGL(ragged, dim3(rows), dim3(1), 0, 0, start, columns, value, y, rows);
   static float hf[rows]; static int a[rows], b[rows], c[rows], e[n]; static double hd[rows];
   hipMemcpy(hf, out, 4 * rows, hipMemcpyDeviceToHost); hipMemcpy(a, best, 4 * rows, hipMemcpyDeviceToHost);
   hipMemcpy(b, where, 4 * rows, hipMemcpyDeviceToHost); hipMemcpy(hd, y, 8 * rows, hipMemcpyDeviceToHost);
@@ -166,7 +166,7 @@ int main() {
   for (int i = 0; i < n; ++i) h[i] = __float2half(i * 13 % 101);
   __half *hm, *ho;
   hipMalloc(&hm, sizeof h); hipMalloc(&ho, sizeof h); hipMemcpy(hm, h, sizeof h, hipMemcpyHostToDevice);
-  halves<<<5, 32>>>(hm, ho, rows, cols);
+  halves<<<dim3(3, 2), 32>>>(hm, ho, rows / 2, cols);
   hipMemcpy(h, ho, sizeof h, hipMemcpyDeviceToHost);
   for (int i = 0; i < n; i += 41) printf("%g ", __half2float(h[i]));
   hipMemcpy(v, keys, 4 * n, hipMemcpyDeviceToHost);
@@ -180,7 +180,7 @@ KERNELS = ("several", "places", "running", "again", "halves", "ragged", "gathere
 
 def as_cuda(text: str) -> str:
     return text.replace("#include <hip/hip_runtime.h>", "").replace("hip/hip_fp16.h", "cuda_fp16.h").replace(
-        "hipLaunchKernelGGL(ragged, dim3(2), dim3(128), 0, 0, start", "ragged<<<2, 128>>>(start"
+        "hipLaunchKernelGGL(ragged, dim3(rows), dim3(1), 0, 0, start", "ragged<<<rows, 1>>>(start"
     ).replace("hip", "cuda")  # fmt: skip
 
 
@@ -216,6 +216,7 @@ def test_groups_of_lanes_leave_what_single_threads_leave(name: str, program: str
         (edit,) = proposal.candidate.edits
         text = edit.text
         assert proposal.candidate.declares.geometry
+    assert "const int r = blockIdx.x * 1 + 0;" in text
     assert "sums[i] += part" in text
     assert "total += group_running_sum(" in text
     assert "group_least_place(top, at);" in text

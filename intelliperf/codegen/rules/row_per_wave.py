@@ -3,9 +3,10 @@
 Everything that a thread does hangs on its number in the grid alone, its row. So the lanes of a group, which share the
 number, go the same way through the kernel: what one thread computed once, all of them compute; what it stored, the
 first of them stores; loops along the row are shared out, and what these carry from turn to turn is a reduction, an
-extreme and its place, or a running sum. The launches get 32 times as many blocks. Proof obligations: no coordinate is
-used but for the number; every store outside a shared loop is one statement; the turns of a shared loop touch elements
-of their own; blocks are whole groups at every launch; no barrier, wave operation, LDS or volatile memory.
+extreme and its place, or a running sum. The launches get 32 times as many blocks, or blocks of 32 threads where they
+had one. Proof obligations: no coordinate is used but for the number and those that a block shares; every store outside
+a shared loop is one statement; the turns of a shared loop touch elements of their own; blocks are whole groups, or one
+thread, at every launch; no barrier, wave operation, LDS or volatile memory.
 """
 
 from __future__ import annotations
@@ -68,18 +69,25 @@ class RowPerWave:
         kernel_of(place)
         edits: list[list[Splice]] = []
         plans: list[RowPlan] = []
+        program = Program(problem.task.sources)
+        launches = program.launches(place.functions[0].name)
+        single = self.sharing == groups.ROW and all(program.threads(launch) == 1 for launch in launches)
         with problem.all_or_nothing():
             for kernel in place.functions:
                 plans = _plans(problem, place, kernel, self.sharing)
                 before = {path: list(problem.source(path).splices) for path in problem.task.sources}
-                _write(problem, place, kernel, plans, self.sharing)
+                _write(problem, place, kernel, plans, self.sharing, single)
                 new = [s for path in before for s in problem.source(path).splices if s not in before[path]]
                 edits.append(new)
                 if edits[1:] and new:
                     raise NotApplicable(f"{place}: the instantiations of the kernel need different rewrites")
-            program = Program(problem.task.sources)
-            for launch in program.launches(place.functions[0].name):
+            for launch in launches:
                 width, *others = program.extents(launch)
+                if single:
+                    problem.source(launch.path).replace(
+                        launch.block.start_byte, launch.block.end_byte, str(groups.LANES)
+                    )
+                    continue
                 if width % groups.LANES or any(other != 1 for other in others):
                     raise NotApplicable(f"{launch}: blocks of {width} threads are not whole groups of {groups.LANES}")
                 scaled_grid(problem.source(launch.path), launch, self.sharing.lanes)
@@ -253,9 +261,14 @@ def _check_callers(problem: Problem, place: Place, plans: list[RowPlan]) -> None
             raise NotApplicable(f"{place}: {name} is also used elsewhere, not by whole groups of lanes")
 
 
-def _write(problem: Problem, place: Place, kernel: Node, plans: list[RowPlan], sharing: groups.Sharing) -> None:
+def _write(
+    problem: Problem, place: Place, kernel: Node, plans: list[RowPlan], sharing: groups.Sharing, single: bool
+) -> None:
     _check_callers(problem, place, plans)
-    _number(problem, place, kernel, sharing)
+    if single:
+        _number_of_single(problem, place, kernel)
+    else:
+        _number(problem, place, kernel, sharing)
     names = Names(
         unused_name(problem, "lane"),
         unused_name(problem, "part"),
@@ -342,7 +355,7 @@ def _number(problem: Problem, place: Place, kernel: Node, sharing: groups.Sharin
     algebra = Algebra(kernel)
     done: set[int] = set()
     for node in kernel.everything():
-        if node.kind != "Coordinate" or id(node) in done:
+        if node.kind != "Coordinate" or id(node) in done or _is_shared_by_block(node):
             continue
         top, count = None, False
         for parent in node.ancestors():
@@ -365,6 +378,22 @@ def _number(problem: Problem, place: Place, kernel: Node, sharing: groups.Sharin
         user = top.user()
         bound = user is None or user.kind in ("VarDecl", "BinaryOperator") and user.opcode in ("", "=")
         source.replace(top.start_offset, top.end_offset, text if bound else f"({text})")
+
+
+def _is_shared_by_block(coordinate: Node) -> bool:
+    """All threads of a block have it, and a grid that grows in its first dimension changes it for none."""
+    return coordinate.name[-1] in "yz" and coordinate.name.startswith(("blockIdx", "gridDim"))
+
+
+def _number_of_single(problem: Problem, place: Place, kernel: Node) -> None:
+    """What the one thread of a block read of its place, as all lanes of a group have to read it."""
+    source = problem.source(place.path)
+    for node in kernel.everything():
+        if node.kind != "Coordinate" or not node.name.startswith(("threadIdx", "blockDim")):
+            continue
+        if node.in_macro and not node.is_whole_macro:
+            raise NotApplicable(f"{place}: {node.name} is read by a macro")
+        source.replace(node.start_offset, node.end_offset, "0" if node.name.startswith("threadIdx") else "1")
 
 
 def _ends_whole(top: Node) -> bool:
