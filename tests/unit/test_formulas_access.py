@@ -50,7 +50,7 @@ def test_words_have_the_figures_of_one_access() -> None:
     assert "50 % of the DRAM traffic was not asked for" in by_sectors.sentence
     by_traffic = FORMULA.symptom(profile(TRAFFIC, without=UNCOUNTED), DEVICE)
     assert by_traffic is not None and (by_traffic.value, by_traffic.ideal) == (256000, 64000)
-    assert "moves 256 bytes between L1 and L2 of which at least 192 were not asked for (4.0x" in by_traffic.sentence
+    assert "moves 256 bytes between L1 and L2 of which at least 192 were not asked for (4.0×" in by_traffic.sentence
 
 
 def test_lines_of_128_bytes_count_where_they_are_the_larger_waste() -> None:
