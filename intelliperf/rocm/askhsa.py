@@ -79,11 +79,13 @@ def _first_of_hip(count: int) -> int:
     for name in ("HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"):  # HIP heeds the second where the first is not set
         told = os.environ.get(name, "")
         first = told.split(",")[0].strip()
-        if first.lstrip("-").isdigit() and not 0 <= int(first) < count:
-            known = "GPU 0" if count == 1 else f"GPUs 0 to {count - 1}"
-            sys.exit(f"{name}={told} hides all of them from HIP: unset it, or name one of {known}")
+        known = "GPU 0" if count == 1 else f"one of GPUs 0 to {count - 1}"
+        if first and not first.lstrip("-").isdigit():
+            sys.exit(f"{name}={told} is not a number, which HIP requires: unset it, or name {known} by number")
+        if first and not 0 <= int(first) < count:
+            sys.exit(f"{name}={told} hides all of them from HIP: unset it, or name {known}")
         if first:
-            return int(first) if first.isdigit() else 0
+            return int(first)
     return 0
 
 

@@ -97,7 +97,11 @@ class RocmBackend:
         self._modelled: dict[tuple[Application, tuple[Path, int]], list[Trace]] = {}
 
     def probe(self) -> Device:
-        """The first GPU that the runtime shows, under the launcher. Raises `BackendUnavailable`."""
+        """The first GPU that the runtime shows, under the launcher. Raises `BackendUnavailable`.
+
+        And `UsageError` before anything is built where another tool would keep ours out.
+        """
+        native.refuse_other_tools(os.environ)
         if self._device is None:
             declared = f"what {Path(self._launcher.words[0]).name} emulates" if self._launcher.emulates else None
             told = probe.ask(self._launcher.words, {}, self._logs("probe"))
@@ -120,7 +124,7 @@ class RocmBackend:
         return {}
 
     def profile(self, application: Application, deadline_s: float) -> ApplicationProfile:
-        native.refuse_other_tools(os.environ)
+        self.probe()
         self._refuse_other_code(application)
         try:
             traced = self._traced(application, deadline_s, UNCONFINED)
@@ -138,7 +142,6 @@ class RocmBackend:
             targets = codeobject.targets(_program(application))
         except ToolchainError:
             return  # a script, say
-        self.probe()
         problem = surroundings.wrong_code(targets, self._isa)
         if problem:
             raise UsageError(problem)

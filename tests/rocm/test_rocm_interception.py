@@ -250,10 +250,17 @@ def test_memory_that_the_runtime_did_not_allocate_is_named_as_not_compared(setti
     assert told.startswith("argument 2 of _Z4fillPfPKfi points to memory that ROCr did not allocate")
 
 
-@pytest.mark.parametrize("variable", ["HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"])
+@pytest.mark.parametrize(
+    ("variable", "value", "said"),
+    [
+        ("HIP_VISIBLE_DEVICES", "7", "hides all of them from HIP: unset it, or name GPU 0"),
+        ("CUDA_VISIBLE_DEVICES", "7", "hides all of them from HIP: unset it, or name GPU 0"),
+        ("HIP_VISIBLE_DEVICES", "GPU-2f8a", "is not a number, which HIP requires: unset it, or name GPU 0 by number"),
+    ],
+)
 def test_a_variable_that_hides_every_gpu_from_hip_is_named(
-    variable: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    variable: str, value: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(variable, "7")
-    with pytest.raises(BackendUnavailable, match=f"{variable}=7 hides all of them from HIP: unset it, or name one of"):
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(BackendUnavailable, match=f"{variable}={value} {said}"):
         RocmBackend(tmp_path / "device", None, UNCONFINED, LAUNCHER).probe()

@@ -236,6 +236,7 @@ def test_another_tool_in_the_application_is_refused_by_its_variable(
     monkeypatch.setenv(name, value)
     backend = RocmBackend(tmp_path, None, UNCONFINED, LAUNCHER)
     for use in (
+        backend.probe,  # before the build
         lambda: backend.intercept_environment(tmp_path / "socket", Kernel(FILL, "fill"), Interception()),
         lambda: backend.profile(Application(("./app",), tmp_path, tmp_path), 10.0),
     ):
