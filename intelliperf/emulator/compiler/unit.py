@@ -61,8 +61,10 @@ def compile_unit(unit: Unit, output: Path, toolchain: Toolchain) -> Compiled:
         source = host.pop(host.index(str(unit.source), host.index("-x")))
         host.append(source)
         host_only = ["-fwrapv", "-relaxed-aliasing"] if unit.as_written else []
-        if not any(word.startswith("-debug-info-kind") for word in host):
-            host_only += _LINES  # which line of the host asks for what, see `emulator.hostcalls`
+        # Which line of the host asks for what, see `emulator.hostcalls`. Nobody reads a description of its types, and
+        # with one no precompiled header serves.
+        host = [word for word in host if not word.startswith("-debug-info-kind")]
+        host_only += _LINES
         with ThreadPoolExecutor(3) as pool:
             facts = pool.submit(static_facts, unit, toolchain)
             device_side = pool.submit(_device_side, unit, host, work, device_rule, toolchain, facts)
