@@ -6,7 +6,7 @@ rounding alone decides a branch, it proves nothing and says so.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 
 from intelliperf.errors import ProtocolError
@@ -14,18 +14,21 @@ from intelliperf.interception.wire import Deadline
 from intelliperf.records import Application, CheckStatus, Feature, Interception, Outcome, Shadow
 from intelliperf.validation.algebraobserver import AlgebraObserver
 from intelliperf.validation.algebrawords import less_exact, said
+from intelliperf.validation.besideshadows import BesideShadows
 from intelliperf.validation.buffers.algebra import Account, Level
 from intelliperf.validation.buffers.compare import as_bytes, equal
 from intelliperf.validation.buffers.elements import FLOAT32, FLOAT64, Scalar
 from intelliperf.validation.buffers.field import Field
 from intelliperf.validation.buffers.tolerance import Allowance, Steadiness
 from intelliperf.validation.calibration import BASE, Calibration, Launched
+from intelliperf.validation.othernumbers import TWIN
 from intelliperf.validation.reference import Reference
 from intelliperf.validation.runs.alignment import align
 from intelliperf.validation.runs.effort import Effort
 from intelliperf.validation.runs.lockstep import (
     ByWay,
     Divergence,
+    Followed,
     Observer,
     Paused,
     Rule,
@@ -40,7 +43,7 @@ from intelliperf.validation.runs.side import SideFailed, SideRun
 from intelliperf.validation.trial import Rejection, Trial
 
 NAME = "algebraic equality"
-_CANDIDATE = "candidate with shadows"
+CANDIDATE = "candidate with shadows"
 _NORMAL = "original without shadows"
 _NEARLY_EQUAL = 8.0
 _NO_FLOATS = "no kernel writes floating-point numbers"
@@ -109,14 +112,21 @@ class AlgebraGate:
         self._note(trial, proof)
         return proof
 
-    def on_other_numbers(self, trial: Trial, altered: Interception, calibration: Calibration) -> Proof:
+    def on_other_numbers(
+        self, trial: Trial, altered: Interception, calibration: Calibration, beside: BesideShadows | None = None
+    ) -> Proof:
         """The same for runs with other options; nothing is noted."""
         if Feature.SHADOW not in self._reference.backend.honours or self._reference.settings.tolerance.given:
             return Proof()
-        return self._run(trial, Field.drawn(), altered, calibration)
+        return self._run(trial, Field.drawn(), altered, calibration, beside=beside)
 
     def on_each_way(
-        self, trial: Trial, ways: Collection[int], altered: Interception, calibration: Calibration
+        self,
+        trial: Trial,
+        ways: Collection[int],
+        altered: Interception,
+        calibration: Calibration,
+        beside: Mapping[int, BesideShadows],
     ) -> Mapping[int, Proof] | None:
         """The same for several ways to alter launches in one run; None where any of them is to be looked at alone."""
         if Feature.SHADOW not in self._reference.backend.honours or self._reference.settings.tolerance.given:
@@ -124,11 +134,13 @@ class AlgebraGate:
         field_ = Field.drawn()
         for free_functions in (True, False):
             observers = {way: AlgebraObserver(calibration, field_) for way in ways}
+            held = {way: beside[way].begin(one, self._allowed_by(calibration)) for way, one in observers.items()}
             runs = self._runs(trial, _shadow(field_, calibration, False, free_functions), altered)
             try:
-                divergence, coverage = self._follow(trial, runs, ByWay(observers), altered, len(ways))
+                divergence, followed = self._follow(trial, runs, ByWay(held), altered, beside)
             except (SideFailed, ProtocolError):
                 return None
+            coverage = followed.coverage(CANDIDATE) if followed is not None else ""
             proofs = {way: Proof(one, None, one.doubtfully(), coverage) for way, one in observers.items()}
             free = any(one.free for one in observers.values())
             if divergence is None and (not free or all(proof.all_equal for proof in proofs.values())):
@@ -192,12 +204,13 @@ class AlgebraGate:
         altered: Interception,
         calibration: Calibration,
         symbolic: bool = False,
+        beside: BesideShadows | None = None,
     ) -> Proof:
         """Without the laws of roots and quotients first: most candidates leave these alone, and laws cost time."""
-        proof = self._run_once(trial, field_, altered, calibration, symbolic, free_functions=True)
+        proof = self._run_once(trial, field_, altered, calibration, symbolic, True, beside)
         if proof.observer is None or not proof.observer.free or proof.all_equal:
             return proof
-        return self._run_once(trial, field_, altered, calibration, symbolic, free_functions=False)
+        return self._run_once(trial, field_, altered, calibration, symbolic, False, beside)
 
     def _run_once(
         self,
@@ -207,13 +220,16 @@ class AlgebraGate:
         calibration: Calibration,
         symbolic: bool,
         free_functions: bool,
+        beside: BesideShadows | None,
     ) -> Proof:
         observer = AlgebraObserver(calibration, field_, symbolic)
+        both = observer if beside is None else beside.begin(observer, self._allowed_by(calibration))
         runs = self._runs(trial, _shadow(field_, calibration, symbolic, free_functions), altered)
         try:
-            divergence, coverage = self._follow(trial, runs, observer, altered)
+            divergence, followed = self._follow(trial, runs, both, altered, {} if beside is None else {0: beside})
         except (SideFailed, ProtocolError) as error:
             return Proof(None, None, f"the original does not run with shadows: {error}")
+        coverage = followed.coverage(CANDIDATE) if followed is not None else ""
         if divergence is None:
             return Proof(observer, None, observer.doubtfully(), coverage)
         if divergence.outcome is not Outcome.WRONG_OUTPUT:
@@ -224,28 +240,43 @@ class AlgebraGate:
 
     def _runs(self, trial: Trial, shadow: Shadow, altered: Interception) -> tuple[SideRun, SideRun]:
         shadowed = replace(self._reference.common(trial), shadow=shadow) | altered
-        return SideRun(BASE, trial.case.reference, shadowed), SideRun(_CANDIDATE, trial.application, shadowed)
+        return SideRun(BASE, trial.case.reference, shadowed), SideRun(CANDIDATE, trial.application, shadowed)
+
+    def _allowed_by(self, calibration: Calibration) -> Callable[[AlgebraObserver], Calibration]:
+        return lambda observer: self.allowed(calibration, Proof(observer)) or calibration
 
     def _follow(
-        self, trial: Trial, runs: tuple[SideRun, SideRun], observer: Observer, altered: Interception, ways: int = 1
-    ) -> tuple[Divergence | None, str]:
-        setting = self._reference.setting(trial, 2)
+        self,
+        trial: Trial,
+        runs: tuple[SideRun, SideRun],
+        observer: Observer,
+        altered: Interception,
+        beside: Mapping[int, BesideShadows],
+    ) -> tuple[Divergence | None, Followed | None]:
         if trial.declared.kernels:
+            setting = self._reference.setting(trial, 2)
             events = self._reference.calibration(trial)[0].events
             candidate, _ = record(setting, runs[1])
             plan = align(events, candidate, trial.case.kernel.symbol)
             if plan.problem:
-                return Divergence(_CANDIDATE, Outcome.DISPATCHES_CHANGED, plan.problem), ""
-            return follow_planned(setting, runs, plan.points, observer).divergences.get(_CANDIDATE), ""
+                return Divergence(CANDIDATE, Outcome.DISPATCHES_CHANGED, plan.problem), None
+            return follow_planned(setting, runs, plan.points, observer).divergences.get(CANDIDATE), None
+        twin = next((one.twin for one in beside.values() if one.twin is not None), None)
+        doubting = list(beside.values())
         rule = Rule(
             lambda d: d.target and d.status == 0,
             self._reference.free_geometry(trial),
             after_failures=altered != Interception(),
-            bounded=(_CANDIDATE,),
-            effort=Effort().times(ways),
+            bounded=(TWIN, CANDIDATE),
+            beside=(TWIN,),
+            doubted=lambda number: any(one.doubts(number) for one in doubting),
+            effort=Effort().times(len(beside) or 1),
         )
-        followed = follow(setting, runs, rule, observer)
-        return followed.divergences.get(_CANDIDATE), followed.coverage(_CANDIDATE)
+        all_runs = (runs[0], twin, runs[1]) if twin is not None else runs
+        followed = follow(self._reference.setting(trial, len(all_runs)), all_runs, rule, observer)
+        for one in doubting:
+            one.followed = followed
+        return followed.divergences.get(CANDIDATE), followed
 
     def _unfaithful(self, trial: Trial, shadowed: Interception) -> str:
         """Does the original come out otherwise when it carries shadows? Then its shadows prove nothing."""

@@ -76,6 +76,10 @@ class Checker:
     known: Remembered[dict[int, tuple[str, Scalar]]] = field(default_factory=Remembered)
     differences: Remembered[str | None] = field(default_factory=Remembered)  # of arguments
 
+    def hold_to(self, calibration: Calibration) -> None:
+        """From here on."""
+        self.calibration = calibration
+
     def disagreements(self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline) -> set[Key]:
         """All buffers in which the two are further apart than allowed."""
         known = self._scalars(base)

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 
 from intelliperf.interception.messages import Dispatch
 from intelliperf.records import CheckStatus, Feature, Interception, Outcome
-from intelliperf.validation.algebragate import AlgebraGate, Proof
+from intelliperf.validation.algebragate import CANDIDATE, AlgebraGate, Proof
+from intelliperf.validation.besideshadows import BesideShadows
 from intelliperf.validation.calibration import BASE, Calibration
 from intelliperf.validation.checker import Checker
 from intelliperf.validation.othernumbers import (
@@ -145,9 +146,14 @@ class NumbersGate:
         if wrong is not None and wrong.outcome is Outcome.WRONG_OUTPUT:
             altered = self._altered_by(trial, alterations, calibration)
             ways = [one.way for one in alterations]
-            proofs = self._algebra.on_each_way(trial, ways, altered, calibration)
+            beside = {one.way: self._beside_shadows(trial, one, altered, calibration) for one in alterations}
+            proofs = self._algebra.on_each_way(trial, ways, altered, calibration, beside)
             if proofs is None:
                 return wrong.alteration
+            if all(_holds(one) for one in beside.values()):
+                seen = {one: beside[one.way].followed for one in alterations}
+                told |= {one: _told(one, of, True) for one, of in seen.items() if of and _seen_enough(one, of)}
+                return None
             allowed = {one: self._algebra.allowed(calibration, proofs[one.way]) for one in alterations}
             if not any(allowed.values()):
                 return wrong.alteration
@@ -180,9 +186,14 @@ class NumbersGate:
         found = self._held_to(trial, alteration, calibration)
         # However far apart: a long sum of like numbers may lose most of its digits in the original's order.
         if isinstance(found, Divergence) and found.outcome is Outcome.WRONG_OUTPUT:
-            proof = self._proof(trial, alteration, calibration)
+            beside = self._beside_shadows(
+                trial, alteration, self._altered_by(trial, [alteration], calibration), calibration
+            )
+            proof = self._proof(trial, alteration, calibration, beside)
             if proof.rejection is not None:
                 return Rejection(proof.rejection.outcome, f"{alteration.wrong}: {proof.rejection.detail}")
+            if proof.observer is not None and beside.followed is not None and _holds(beside) and beside.has_one_answer:
+                return _told(alteration, beside.followed, Feature.ROOMY_MEMORY in self._reference.backend.honours)
             allowed = self._algebra.allowed(calibration, proof)
             found = self._held_to(trial, alteration, allowed) if allowed is not None else found
             if (
@@ -202,12 +213,24 @@ class NumbersGate:
             return Rejection(found.outcome, f"{alteration.wrong}: {found.detail}")
         return found
 
-    def _proof(self, trial: Trial, alteration: Alteration, calibration: Calibration) -> Proof:
+    def _proof(self, trial: Trial, alteration: Alteration, calibration: Calibration, beside: BesideShadows) -> Proof:
         """Are they the same real numbers on those numbers?"""
         if trial.declared.kernels:
             return Proof()
         altered = self._altered_by(trial, [alteration], calibration)
-        return self._algebra.on_other_numbers(trial, altered, calibration)
+        return self._algebra.on_other_numbers(trial, altered, calibration, beside)
+
+    def _beside_shadows(
+        self, trial: Trial, alteration: Alteration, altered: Interception, calibration: Calibration
+    ) -> BesideShadows:
+        doubts = self._doubts(alteration)
+        twin = self._twin(trial, self._reference.common(trial) | altered) if doubts else None
+        return BesideShadows(lambda: self._observer(alteration, calibration), twin)
+
+    def _twin(self, trial: Trial, altered: Interception) -> SideRun:
+        """A number that makes it much slower than the original is left alone."""
+        patient = replace(altered, other_seconds=_PATIENCE * _MOST_SECONDS)
+        return SideRun(TWIN, trial.case.reference, patient | TWIN_ORDER | TWIN_GARBAGE)
 
     def _by_ways(self, trial: Trial, alterations: Sequence[Alteration], calibration: Calibration) -> Interception:
         """What both versions' launches are altered by, whatever the alterations are of."""
@@ -247,7 +270,7 @@ class NumbersGate:
         roomy = Feature.ROOMY_MEMORY in self._reference.backend.honours
         return found if found is not None else _told(alteration, followed, roomy)
 
-    def _observer(self, alteration: Alteration, calibration: Calibration) -> Observer:
+    def _observer(self, alteration: Alteration, calibration: Calibration) -> Checker | DoubtingChecker:
         tolerance = self._reference.settings.tolerance
         checker = Checker(calibration, tolerance, altered=True)
         if not self._doubts(alteration):
@@ -266,7 +289,7 @@ class NumbersGate:
         base, others = (replace(altered, other_seconds=most) for most in (_MOST_SECONDS, _PATIENCE * _MOST_SECONDS))
         runs = [SideRun(BASE, trial.case.reference, base), SideRun(_ALTERED, trial.application, others)]
         if any(map(self._doubts, alterations)):
-            runs.insert(1, SideRun(TWIN, trial.case.reference, others | TWIN_ORDER | TWIN_GARBAGE))
+            runs.insert(1, self._twin(trial, altered))
         rule = Rule(
             lambda d: d.target and d.status == 0,
             self._reference.free_geometry(trial),
@@ -331,11 +354,16 @@ def _later(alteration: Alteration, first: Alteration | None) -> bool:
     return not alteration.of_arguments
 
 
+def _holds(beside: BesideShadows) -> bool:
+    """Was nothing wrong with the numbers in the whole run, nor with the run?"""
+    return beside.wrong is None and beside.followed is not None and not beside.followed.divergences
+
+
 def _seen_enough(alteration: Alteration, followed: Followed) -> bool:
     """As much as if it had been alone: a run that was left early may have come to the others only."""
     launches = (e for e in followed.events if isinstance(e, Dispatch) and e.target and e.status == 0)
     own = sum(e.way == alteration.way for e in launches)
-    return _ALTERED not in followed.left or own >= Effort().least_syncs
+    return not followed.left.keys() & {_ALTERED, CANDIDATE} or own >= Effort().least_syncs
 
 
 def _told(alteration: Alteration, followed: Followed, roomy: bool) -> Told:
@@ -347,7 +375,7 @@ def _told(alteration: Alteration, followed: Followed, roomy: bool) -> Told:
     compared = [event for event in seen if event.status == 0]
     if not compared:
         return Told(failed=(f"{alteration.wrong}: {_NO_ALTERATION}",))
-    coverage = followed.coverage(_ALTERED)
+    coverage = followed.coverage(_ALTERED) or followed.coverage(CANDIDATE)
     passed, unseen = alteration.passed, ""
     if alteration.with_room and roomy:
         raised = any(event.alteration.startswith(LARGER) for event in compared)

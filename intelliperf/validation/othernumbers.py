@@ -195,6 +195,11 @@ class DoubtingChecker:
             return None
         return None if sync.number in self.doubtful else self.checker.compare(sync, base, other, pairing, deadline)
 
+    def hold_to(self, calibration: Calibration) -> None:
+        """From here on, both runs."""
+        self.checker.hold_to(calibration)
+        self.own.hold_to(calibration)
+
     def doubts(self, number: int) -> bool:
         """Has the original no one answer at that point, in any buffer?"""
         return number in self.doubtful or any(number == without for without, _ in self.checker.without)
