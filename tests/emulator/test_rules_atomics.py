@@ -211,13 +211,14 @@ __global__ void counted(const T* in, unsigned* out, int n, Slot<Size> slot = Slo
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
     atomicAdd(&out[slot(in[i])], 1u);  //@ table
 }
-__global__ void bytes(const unsigned char* in, unsigned long long* out, int n) {
+__global__ void bytes(const unsigned char* in, unsigned long long* out, int* last, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   unsigned char value = in[i];
   if (value != 7) {
     atomicAdd(out + value, 2ull);  //@ table
   }
+  atomicMax(&last[value & 15], i);  //@ table
 }
 __global__ void flags(const int* in, int* out, int n) {
   int i = threadIdx.y * blockDim.x + threadIdx.x;
@@ -251,7 +252,7 @@ int main() {
   hipMemcpy(a, in, sizeof in, hipMemcpyHostToDevice); hipMemcpy(b, small, sizeof small, hipMemcpyHostToDevice);
   hipMemset(o, 0, sizeof sums);
   counted<int, 40><<<3, 96>>>(a, o, n); counted<unsigned char, 256><<<2, 64>>>(b, o + 40, n);
-  bytes<<<5, 250>>>(b, (unsigned long long*)(o + 320), n);
+  bytes<<<5, 250>>>(b, (unsigned long long*)(o + 320), (int*)o + 1000, n);
   flags<<<1, dim3(16, 8)>>>(a, (int*)o + 900, 100); taken<<<4, 250>>>(a, (int*)o + 950, n);
   int *wide, most[64]; static unsigned far[6000]; hipMalloc(&wide, sizeof far); hipMemset(wide, 0, sizeof far);
   anywhere<<<4, 250>>>(a, (unsigned*)wide, n); highest<<<1, 128>>>(a, wide + 10, n);
@@ -275,6 +276,7 @@ def test_tables_in_lds_leave_the_same_memory(tmp_path: Path) -> None:
     text = changed["app.hip"]
     assert "__shared__ unsigned int block_out[256];" in text
     assert "atomicAdd(block_out_2 + value, 2ull);" in text
+    assert "atomicMax(&block_last[value & 15], i);" in text
     assert "__shared__ int block_out_3[24];" in text
     assert "__shared__ int block_out_4[32];" in text
     both = Bench(tmp_path / "c", changed).rewritten(TABLE, AccessKind.REDUCTION, mark="open")["app.hip"]

@@ -58,15 +58,17 @@ class PrivatizeAtomics:
 
     def rewrite(self, problem: Problem) -> Rewrite:
         capped: list[int] = []
+        taken: list[int] = []
         made = problem.rewrite_lines(
             "Collect atomics in a copy per block in LDS, and add it up at the end",
-            lambda evidence: [self._line(problem, evidence, capped)],
+            lambda evidence: [self._line(problem, evidence, capped, taken)],
         )
         if not capped:
             return made
         return replace(made, declares=Declaration(geometry=True, reason=f"{capped[0]} blocks walk over the elements"))
 
-    def _line(self, problem: Problem, evidence: SourceEvidence, capped: list[int]) -> str:
+    def _line(self, problem: Problem, evidence: SourceEvidence, capped: list[int], taken: list[int]) -> str:
+        """`taken`: bytes of LDS of the copies so far."""
         if evidence.access not in (AccessKind.ATOMIC, AccessKind.REDUCTION) or evidence.space is MemorySpace.SHARED:
             raise NotApplicable(f"{evidence.file.name}:{evidence.line} is not an atomic in global memory")
         seen = atomics(problem, evidence)
@@ -86,7 +88,7 @@ class PrivatizeAtomics:
         known = max((limit for limit in limits if limit is not None), default=0) if None not in limits else 0
         closed = 0 < known * size <= MAX_BYTES
         entries = known if closed else _sample(problem, place, MAX_BYTES // size)
-        _check_size(problem, place, entries * size)
+        _check_size(problem, place, entries * size + sum(taken))
         rounding = " (floating-point additions in another order: results differ by rounding)" if types & FLOATS else ""
         name = tables[0].reference.name if tables[0].reference else ""
         told = f"{function} at {place} on {'' if closed else 'the first '}{entries} entries of {name}"
@@ -97,6 +99,7 @@ class PrivatizeAtomics:
                 return f"{told}, by {capped[0]} blocks that walk over the elements{rounding}"
         _pays(problem, place, entries, _blocks(problem))
         _apply(problem, seen[0], kernel, copy)
+        taken.append(entries * size)
         return f"{told}{rounding}"
 
 
@@ -226,7 +229,7 @@ def _apply(problem: Problem, atomic: Atomic, kernel: Node, kept: _Copy) -> None:
     source.insert(top.start_offset + 1, "".join(f"\n{indent}{line}" for line in opening))
     end = top.end_offset - 1
     added = f"\n{indent}".join(closing)
-    if guard is not None:
+    if guard is not None and not any(splice.start == guard.start_offset for splice in source.splices):
         enclose_rest(source, str(place), guard, end, ("", added))
         return
     start = source.data.rfind(b"\n", 0, end) + 1
