@@ -13,6 +13,12 @@ from intelliperf.records import Application
 _TRACEBACK = "Traceback (most recent call last):"
 _FRAME = re.compile(r'^  File "([^"]+)", line (\d+)', re.MULTILINE)
 _SAID_LINES = 6
+_PYTEST = {  # its exit statuses that no patch changes; 1, failed tests, may be how a run always ends
+    2: "pytest was interrupted, or could not import a test file: the same command has to succeed by itself",
+    3: "an internal error of pytest",
+    4: "pytest does not know an option, or a file that it is given",
+    5: "pytest found no tests: name a file or directory that has them, or another -k",
+}
 _NOTHING_KNOWN = "choose a smaller problem or a longer --run-timeout"
 _SAID_CHARACTERS = 160
 
@@ -40,12 +46,14 @@ def check_ended_well(completed: Completed, application: Application, place: str,
     elif application.exit_status:
         how = f"ends {place} with {completed.describe()}, not {application.exit_status} as --expect-exit says"
     else:
-        how = f"fails {place} with {completed.describe()}{_remedy(completed)}"
+        how = f"fails {place} with {completed.describe()}{_remedy(completed, application)}"
     raise ApplicationFailed(f"{program} {how}{said}")
 
 
-def _remedy(completed: Completed) -> str:
+def _remedy(completed: Completed, application: Application) -> str:
     status = completed.exit_status
+    if status in _PYTEST and any(Path(word).name in ("pytest", "py.test") for word in application.command):
+        return f" ({_PYTEST[status]})"
     return f" (if that is how it always ends: --expect-exit {status})" if status else ""
 
 

@@ -36,3 +36,14 @@ def test_an_exception_is_told_with_the_programs_own_line_and_the_scripts_name(tm
     assert "last output: app.py:7: library.CompilationError: at 3:20:" in told
     assert told.endswith("NameError('nothing is not defined')")
     assert "noise" not in told and "library.py" not in told
+
+
+@pytest.mark.parametrize("command", [("pytest", "-k", "x"), ("python", "-m", "pytest"), ("/env/bin/pytest",)])
+def test_what_a_status_of_pytest_means_is_said_in_place_of_an_option(tmp_path: Path, command: tuple[str, ...]) -> None:
+    said = tmp_path / "stderr"
+    said.write_text("")
+    application = Application(command, tmp_path, tmp_path)
+    for status, told in ((5, "found no tests"), (2, "was interrupted"), (1, "--expect-exit 1")):
+        ended = Completed(application.argv, status, None, False, False, 1.0, said, said)
+        with pytest.raises(ApplicationFailed, match=told):
+            check_ended_well(ended, application, "on the emulator")
