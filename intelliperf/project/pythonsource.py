@@ -38,6 +38,12 @@ class Module:
         """All jit functions of the file, also those in functions and classes."""
         return tuple(_jit_functions(self))
 
+    def is_data(self, name: str) -> bool:
+        """Does the module's level bind the name by assignments alone? A local variable may have the same name."""
+        defined = (*_FUNCTIONS, ast.ClassDef)
+        made = any(isinstance(node, defined) and node.name == name for node in _module_level(self.tree))
+        return self.bindings.get(name) == frozenset({_UNKNOWN}) and not made and _stores(self.tree, name) > 0
+
     def dotted(self, node: ast.AST) -> str | None:
         """`tl.math.exp` → "triton.language.math.exp" where imports alone say so; None otherwise."""
         words: list[str] = []

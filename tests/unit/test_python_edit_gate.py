@@ -168,6 +168,15 @@ def test_a_constant_of_the_file_may_be_read_and_a_variable_may_not() -> None:
     assert "global LIMIT" in refused
 
 
+def test_a_local_variable_may_have_the_name_of_the_scripts_data_and_of_nothing_else() -> None:
+    line = "    o = tl.program_id(0) * B + tl.arange(0, B)\n    x ="
+    for name, refused in (("grid", ""), ("near", "rebinds near"), ("run", "rebinds run")):
+        text = KERNELS + "\n\ngrid = 7\n"
+        change = {"app/kernels.py": text.replace(line, f"    {name} = B // 2\n{line}")}
+        refusal = judged(change, "first", {**PROJECT, "app/kernels.py": text}).refusal
+        assert refused in refusal and bool(refused) == bool(refusal), (name, refusal)
+
+
 def test_a_text_that_python_does_not_read_is_refused_in_one_line() -> None:
     for text in (KERNELS.replace("def run(", "def run(("), KERNELS + "\udcff = 1\n", "x = " + "(" * 3000 + ")" * 3000):
         refusal = judged({"app/kernels.py": text}, "first", PROJECT).refusal

@@ -140,7 +140,8 @@ def _name(node: ast.AST, old: JitFunction | None, new: JitFunction, had: Vocabul
     name, module = node.id, new.module
     if not isinstance(node.ctx, ast.Load):
         before = old.locals if old is not None else frozenset()
-        hides = name in module.bindings or name in words.BUILTINS or (module.path, name) in had.globals
+        taken = name in module.bindings and not module.is_data(name)
+        hides = taken or name in words.BUILTINS or (module.path, name) in had.globals
         return (
             f"the candidate rebinds {name}, which is a name of the whole file" if hides and name not in before else ""
         )
