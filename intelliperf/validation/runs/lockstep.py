@@ -254,6 +254,8 @@ def _keeps_up(
         divergence = difference_of_events(side.label, expected, found, rule)
         if divergence is not None and isinstance(found, Dispatch) and found.status and (said := side.complaint()):
             divergence = dataclasses.replace(divergence, detail=f"{divergence.detail}: {said}")
+        if divergence is not None and isinstance(found, End) and (said := side.last_output()):
+            divergence = dataclasses.replace(divergence, detail=f"{divergence.detail}; it wrote: {said}")
         if divergence is None and isinstance(expected, Dispatch) and isinstance(found, Dispatch) and expected.target:
             if rule.compared(expected) and not excused:
                 here = Sync(progress.syncs, f"dispatch {expected.nth} of {expected.kernel}")

@@ -269,13 +269,17 @@ class Side:
         """What the device runtime last said about a kernel: access, kernel, block, thread, line; may be empty."""
         return complaint(self._said())
 
+    def last_output(self) -> str:
+        """Of a run that ended: the last lines of stderr, where a compiler or an exception says why; may be empty."""
+        return " | ".join(line.strip() for line in self._said()[-_STDERR_LINES:])
+
     def _said(self) -> list[str]:
         """The last lines of stderr, with project-relative paths."""
         text = self._child.stderr.read_bytes()[-4096:].decode("utf-8", "replace").strip()
         return text.replace(f"{self._run.application.project}/", "").splitlines()
 
     def _failed(self, failure: Failure, detail: str) -> SideFailed:
-        said = " | ".join(self._said()[-_STDERR_LINES:])
+        said = self.last_output()
         return SideFailed(self.label, failure, f"{detail}; it wrote: {said}" if said else detail)
 
     def _clean(self) -> None:
