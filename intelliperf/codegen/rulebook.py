@@ -30,11 +30,14 @@ from intelliperf.codegen.rules.triton_interchange import TritonInterchange
 from intelliperf.codegen.rules.triton_join_pairs import TritonJoinPairs
 from intelliperf.codegen.rules.triton_lane_order import TritonLaneOrder
 from intelliperf.codegen.rules.triton_launch import TritonLargerBlock, TritonStages, TritonTiles, TritonWarps
+from intelliperf.codegen.rules.triton_loop_lanes import TritonLoopLanes
+from intelliperf.codegen.rules.triton_program_loop import TritonProgramLoop
 from intelliperf.codegen.rules.triton_reduce_lanes import TritonReduceLanes
 from intelliperf.codegen.rules.triton_renumber_lanes import TritonRenumberLanes
 from intelliperf.codegen.rules.triton_reuse_load import TritonReuseLoad
 from intelliperf.codegen.rules.triton_split_pairs import TritonSplitPairs
 from intelliperf.codegen.rules.triton_store_layout import TritonStoreLayout
+from intelliperf.codegen.rules.triton_uniform_rows import TritonUniformRows
 from intelliperf.codegen.rules.triton_unit_stride import TritonUnitStride
 from intelliperf.codegen.rules.wave_aggregate_atomics import WaveAggregateAtomics
 from intelliperf.codegen.rules.whole_waves import WholeWaves
@@ -64,8 +67,11 @@ RULES: tuple[Rule, ...] = (
     TritonReduceLanes(),
     TritonHoistAtomic(),
     TritonBlockLoop(),
+    TritonProgramLoop(),
     TritonHistogram(),
+    TritonUniformRows(),
     TritonLaneOrder(),
+    TritonLoopLanes(),
     TritonInterchange(),
     TritonRenumberLanes(),
     TritonColumnTile(),

@@ -44,7 +44,8 @@ class AtomicContention(Formula):
     own_parts = (Metric.ATOMIC_TIME_NS, Metric.LDS_TIME_NS)
     rules = (
         *("block_reduce_atomics", "privatize_atomics", "wave_aggregate_atomics"),
-        *("triton_reduce_lanes", "triton_histogram", "triton_hoist_atomic", "triton_block_loop", "triton_larger_block"),
+        *("triton_reduce_lanes", "triton_histogram", "triton_hoist_atomic", "triton_block_loop"),
+        *("triton_program_loop", "triton_uniform_rows", "triton_larger_block"),
     )
     knowledge = (
         "The memory system performs atomics on one address one after another, so that the time is the length of the "

@@ -48,7 +48,14 @@ class MemoryAccess(Formula):
     rules = (
         *("interleave_chunks", "row_per_wave", "stage_rows", "stage_records"),
         *("interchange_index", "renumber_grid", "transpose_through_lds"),
-        *("triton_lane_order", "triton_interchange", "triton_column_tile", "triton_split_pairs", "triton_join_pairs"),
+        *(
+            "triton_lane_order",
+            "triton_loop_lanes",
+            "triton_interchange",
+            "triton_column_tile",
+            "triton_split_pairs",
+            "triton_join_pairs",
+        ),
         *("triton_renumber_lanes", "triton_unit_stride", "triton_store_layout", "triton_tiles"),
     )
     knowledge = (

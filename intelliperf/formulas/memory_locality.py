@@ -46,6 +46,7 @@ class MemoryLocality(Formula):
     own_parts = (Metric.DRAM_TIME_NS,)
     rules = (
         "triton_lane_order",
+        "triton_loop_lanes",
         "triton_interchange",
         "triton_renumber_lanes",
         "triton_column_tile",

@@ -76,9 +76,9 @@ class TritonBlockLoop:
     def _edit(self, problem: Problem, evidence: SourceEvidence) -> list[str]:
         kernel = launched_kernel_at(problem, evidence)
         atomic = _atomic_at(kernel, evidence)
-        axis = _axis(kernel, atomic, problem)
+        axis = shared_axis(kernel, atomic.statement, atomic.address, problem)
         _refuse_other_effects(kernel, atomic)
-        programs = _programs(problem, axis)
+        programs = programs_along(problem, axis)
         _Rewriter(kernel, atomic, axis, programs).write()
         return [f"{kernel.where(atomic.statement)}: {word_of(atomic.call)} once per program, {programs} programs"]
 
@@ -108,18 +108,18 @@ def _atomic_at(kernel: Kernel, evidence: SourceEvidence) -> _Atomic:
     return _Atomic(statement, call, word, address, value, mask, evidence.element_bytes, around)
 
 
-def _axis(kernel: Kernel, atomic: _Atomic, problem: Problem) -> int:
+def shared_axis(kernel: Kernel, statement: ast.stmt, address: ast.expr, problem: Problem) -> int:
     """The axis of the grid along which all programs add to the same address; the longest."""
     calls: dict[int, list[ast.Call]] = {}
     for call, axis in program_ids(kernel):
         calls.setdefault(axis, []).append(call)
     shared = []
     for axis, nodes in calls.items():
-        inside = {id(n) for n in ast.walk(atomic.address)}
-        if not (read(atomic.address) & depends(kernel, nodes)) and not any(id(node) in inside for node in nodes):
+        inside = {id(n) for n in ast.walk(address)}
+        if not (read(address) & depends(kernel, nodes)) and not any(id(node) in inside for node in nodes):
             shared.append(axis)
     if not shared:
-        raise NotApplicable(f"{kernel.where(atomic.statement)}: each program has an address of its own")
+        raise NotApplicable(f"{kernel.where(statement)}: each program has an address of its own")
     if any(kernel.called(n) == "num_programs" for n in body_nodes(kernel.node)):
         raise NotApplicable(f"{kernel.source.path}: the kernel reads its number of programs")
     return max(shared, key=lambda axis: _length(problem, axis))
@@ -129,7 +129,7 @@ def _length(problem: Problem, axis: int) -> int:
     return max((geometry.grid[axis] for geometry in problem.task.finding.profile.geometries if axis < 3), default=0)
 
 
-def _programs(problem: Problem, axis: int) -> int:
+def programs_along(problem: Problem, axis: int) -> int:
     """As many that the queue of their atomics and the rounds of their loops take the least time together.
 
     N atomics of `a` ns and length / N rounds of `r`: N = sqrt(length * r / a). A power of two, to be plain to see.

@@ -7,6 +7,7 @@ side. The host stays as it is: programs beyond those that are needed return.
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
 
 from intelliperf.codegen.rules.problem import NotApplicable, Problem, Rewrite
 from intelliperf.codegen.rules.triton import (
@@ -17,7 +18,7 @@ from intelliperf.codegen.rules.triton import (
     program_ids,
     read,
 )
-from intelliperf.codegen.rules.triton_lane_order import BY_ELEMENT, terms
+from intelliperf.codegen.rules.triton_lane_order import BY_ELEMENT, written_out
 from intelliperf.codegen.rules.triton_launch import launch_of
 from intelliperf.codegen.rules.triton_shapes import shape_of
 from intelliperf.project.pythonsource import body_nodes
@@ -27,7 +28,17 @@ _LINE_BYTES = 64
 _LEAST_COLUMNS = 4
 _MOST_ELEMENTS = 16384  # of a value in a program's registers
 _REDUCING = frozenset({"sum", "max", "min"})
-_SCALAR = frozenset({"cdiv", "num_programs"})
+_SCALAR = frozenset({"cdiv", "num_programs", "range", "static_range"})
+
+
+@dataclass(frozen=True, eq=False)
+class _Column:
+    """A program number under a name of its own."""
+
+    call: ast.Call
+    axis: int
+    name: str
+    definition: ast.Assign
 
 
 class TritonColumnTile:
@@ -41,13 +52,13 @@ class TritonColumnTile:
 
     def _edit(self, problem: Problem, evidence: SourceEvidence) -> list[str]:
         kernel = launched_kernel_at(problem, evidence)
-        call, axis = _only_id(kernel)
+        column = _column_id(kernel)
         columns = _columns(problem, evidence)
-        grid = max((geometry.grid[axis] for geometry in problem.task.finding.profile.geometries), default=0)
+        grid = max((geometry.grid[column.axis] for geometry in problem.task.finding.profile.geometries), default=0)
         if grid < 2 * columns:
-            raise NotApplicable(f"{kernel.where(call)}: only {grid} programs along this axis")
-        _Tiling(kernel, call, axis, columns).write()
-        return [f"{kernel.where(call)}: {columns} columns"]
+            raise NotApplicable(f"{kernel.where(column.call)}: only {grid} programs along this axis")
+        _Tiling(kernel, column, columns).write()
+        return [f"{kernel.where(column.call)}: {columns} columns"]
 
 
 def _columns(problem: Problem, evidence: SourceEvidence) -> int:
@@ -64,38 +75,54 @@ def _columns(problem: Problem, evidence: SourceEvidence) -> int:
     return columns
 
 
-def _only_id(kernel: Kernel) -> tuple[ast.Call, int]:
-    found = list(program_ids(kernel))
-    if len(found) != 1:
-        raise NotApplicable(f"{kernel.source.path}: the kernel has {len(found)} calls of program_id, not one")
-    return found[0]
+def _column_id(kernel: Kernel) -> _Column:
+    """The only program number that counts what lies side by side. Raises `NotApplicable`."""
+    ids = list(program_ids(kernel))
+    found = [_Column(call, axis, *named) for call, axis in ids if (named := _named(kernel, call)) is not None]
+    beside = [column for column in found if _neighbours(kernel, column.name)]
+    if not beside:
+        raise NotApplicable(f"{kernel.source.path}: neighbouring programs access no neighbouring elements")
+    if len(beside) > 1 or sum(axis == beside[0].axis for _, axis in ids) > 1:
+        raise NotApplicable(f"{kernel.source.path}: more than one program number counts neighbouring elements")
+    return beside[0]
+
+
+def _named(kernel: Kernel, call: ast.Call) -> tuple[str, ast.Assign] | None:
+    """The name that the program's number has, and where it gets it."""
+    for statement in kernel.body:
+        if isinstance(statement, ast.Assign) and statement.value is call and len(statement.targets) == 1:
+            (target,) = statement.targets
+            if isinstance(target, ast.Name) and kernel.definition(target.id) is call:
+                return target.id, statement
+    return None
+
+
+def _neighbours(kernel: Kernel, name: str) -> bool:
+    """Is there an address that has the column as a term of its own, beside lanes in larger steps?"""
+    for call in (n for n in body_nodes(kernel.node) if isinstance(n, ast.Call)):
+        if kernel.called(call) not in ("load", "store") or not call.args:
+            continue
+        alone = any(isinstance(term, ast.Name) and term.id == name for term in written_out(kernel, call.args[0]))
+        if alone and len(shape_of(kernel, call.args[0]) or ()) == 1:
+            return True
+    return False
 
 
 class _Tiling:
-    def __init__(self, kernel: Kernel, call: ast.Call, axis: int, columns: int) -> None:
+    def __init__(self, kernel: Kernel, column: _Column, columns: int) -> None:
         self._kernel = kernel
-        self._id = call
-        self._axis = axis
+        self._id, self._axis = column.call, column.axis
+        self._name, self._definition = column.name, column.definition
         self._columns = columns
-        self._name, self._definition = self._column()
-        self._varying = depends(kernel, [call])
+        self._varying = depends(kernel, [column.call])
         self._live = kernel.fresh("present", "present_columns")
-
-    def _column(self) -> tuple[str, ast.Assign]:
-        """The program's number under a name of its own. Raises `NotApplicable`."""
-        for statement in self._kernel.body:
-            if isinstance(statement, ast.Assign) and statement.value is self._id and len(statement.targets) == 1:
-                target = statement.targets[0]
-                if isinstance(target, ast.Name) and self._kernel.definition(target.id) is self._id:
-                    return target.id, statement
-        raise NotApplicable(f"{self._kernel.where(self._id)}: the column has no name")
 
     def write(self) -> None:
         kernel = self._kernel
         self._refuse()
         ranges = [n for n in body_nodes(kernel.node) if kernel.called(n) == "arange"]
-        if not ranges or not self._neighbours():
-            raise NotApplicable(f"{kernel.where(self._id)}: neighbouring programs access no neighbouring elements")
+        if not ranges:
+            raise NotApplicable(f"{kernel.where(self._id)}: the program has no lanes")
         for node in body_nodes(kernel.node):
             if isinstance(node, ast.Call):
                 self._rewrite_call(node)
@@ -166,15 +193,6 @@ class _Tiling:
     def _varies(self, node: ast.AST) -> bool:
         return bool(read(node) & self._varying)
 
-    def _neighbours(self) -> bool:
-        """Is there a load whose address has the column as a term of its own, beside lanes in larger steps?"""
-        kernel = self._kernel
-        for call in (n for n in body_nodes(kernel.node) if isinstance(n, ast.Call) and kernel.called(n) == "load"):
-            alone = any(isinstance(term, ast.Name) and term.id == self._name for term in terms(call.args[0]))
-            if alone and len(shape_of(kernel, call.args[0]) or ()) == 1:
-                return True
-        return False
-
     def _refuse(self) -> None:
         kernel = self._kernel
         for node in body_nodes(kernel.node):
@@ -188,7 +206,7 @@ class _Tiling:
     def _refuse_call(self, call: ast.Call) -> None:
         kernel, word = self._kernel, self._kernel.called(call)
         where = kernel.where(call)
-        if call is self._id or word in ("arange", *_SCALAR):
+        if call is self._id or word in ("arange", "program_id", *_SCALAR):
             return
         if isinstance(call.func, ast.Name) and call.func.id == "range":
             return

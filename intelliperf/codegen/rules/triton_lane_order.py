@@ -69,7 +69,7 @@ class TritonLaneOrder:
     def _edit(self, problem: Problem, evidence: SourceEvidence) -> list[str]:
         kernel = kernel_at(problem, evidence)
         where = f"{kernel.source.path}:{evidence.line}"
-        loop = _loop_around(kernel, evidence.line, where)
+        loop = loop_around(kernel, evidence.line, where)
         sums = _sums(kernel, loop, where)
         _refuse_other_uses(kernel, loop, sums)
         _refuse_order(kernel, loop, sums)
@@ -92,7 +92,7 @@ def _side_by_side(kernel: Kernel, found: _Sum) -> str:
     return f"{first} * {kernel.operand(run)} + {kernel.text(found.walk.range)}"
 
 
-def _loop_around(kernel: Kernel, line: int, where: str) -> ast.For:
+def loop_around(kernel: Kernel, line: int, where: str) -> ast.For:
     around = [
         n for n in body_nodes(kernel.node) if isinstance(n, ast.For) and n.body[0].lineno <= line <= (n.end_lineno or 0)
     ]
@@ -104,7 +104,7 @@ def _loop_around(kernel: Kernel, line: int, where: str) -> ast.For:
     return loop
 
 
-def _rounds(kernel: Kernel, loop: ast.For) -> ast.expr:
+def rounds_of(kernel: Kernel, loop: ast.For) -> ast.expr:
     """How many rounds the loop has, from 0 on."""
     call = loop.iter
     name = call.func.id if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else kernel.called(call)
@@ -121,7 +121,7 @@ def _rounds(kernel: Kernel, loop: ast.For) -> ast.expr:
 
 
 def _sums(kernel: Kernel, loop: ast.For, where: str) -> list[_Sum]:
-    rounds = ast.dump(_rounds(kernel, loop))
+    rounds = ast.dump(rounds_of(kernel, loop))
     found = []
     for root in _roots(loop):
         summed = list(terms(root))
@@ -157,6 +157,16 @@ def terms(node: ast.expr) -> Iterator[ast.expr]:
         yield from terms(node.right)
     else:
         yield node
+
+
+def written_out(kernel: Kernel, node: ast.expr) -> Iterator[ast.expr]:
+    """Terms of a sum, and of the sums that they are names of."""
+    for term in terms(node):
+        bound = kernel.definition(term.id) if isinstance(term, ast.Name) else None
+        if isinstance(bound, (ast.BinOp, ast.Name)):
+            yield from written_out(kernel, bound)
+        else:
+            yield term
 
 
 def _start(kernel: Kernel, node: ast.BinOp, rounds: str) -> tuple[ast.expr, _Walk] | None:
@@ -204,7 +214,7 @@ def _refuse_order(kernel: Kernel, loop: ast.For, sums: list[_Sum]) -> None:
     accumulators: dict[str, str] = {}
     lane_names = {found.lanes.id for found in sums if isinstance(found.lanes, ast.Name)}
     for statement in loop.body:
-        combined = _accumulation(kernel, statement)
+        combined = accumulation(kernel, statement)
         if combined is not None:
             accumulators[combined[0]] = combined[1]
         elif isinstance(statement, ast.Assign):
@@ -218,7 +228,7 @@ def _refuse_order(kernel: Kernel, loop: ast.For, sums: list[_Sum]) -> None:
     _refuse_aliases(kernel, loop, where)
 
 
-def _accumulation(kernel: Kernel, statement: ast.stmt) -> tuple[str, str] | None:
+def accumulation(kernel: Kernel, statement: ast.stmt) -> tuple[str, str] | None:
     """Name and way of `acc += f` and `acc = tl.maximum(acc, f)`."""
     if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
         if isinstance(statement.op, ast.Add) and statement.target.id not in read(statement.value):
@@ -265,7 +275,7 @@ def _refuse_carried(kernel: Kernel, loop: ast.For, own: set[str], accumulators: 
         if early:
             raise NotApplicable(f"{kernel.where(statement)}: {sorted(early)[0]} comes from the round before")
         bound |= written(statement)
-        combined = _accumulation(kernel, statement)
+        combined = accumulation(kernel, statement)
         others = set(accumulators) - {combined[0] if combined else ""}
         if read(statement) & others:
             raise NotApplicable(f"{kernel.where(statement)}: a round uses what those before have added up")
