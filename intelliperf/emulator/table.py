@@ -27,7 +27,7 @@ from intelliperf.records import (
     Quantity,
     SourceEvidence,
 )
-from intelliperf.sentences import duration
+from intelliperf.sentences import duration, percent
 
 _ATOMICS = (AccessKind.ATOMIC, AccessKind.REDUCTION)
 _BAD_RATIO = 1.5  # where a figure is shown as bad: half as much again as its ideal
@@ -85,7 +85,7 @@ def _per(evidence: SourceEvidence, metric: Metric, requests: Metric) -> float | 
 def _count(quantity: Quantity | None) -> str:
     if quantity is None:
         return ""
-    error = f" ±{quantity.error / quantity.value:.0%}" if quantity.error and quantity.value else ""
+    error = f" ± {percent(quantity.error / quantity.value)}" if quantity.error and quantity.value else ""
     return f"{quantity.value:,.0f}{error}"
 
 
@@ -112,7 +112,7 @@ def _requests(evidence: SourceEvidence) -> str:
 
 def _lanes(evidence: SourceEvidence) -> str:
     ratio = _value(evidence, Metric.ACTIVE_LANE_RATIO)
-    return "" if ratio is None else f"{ratio:.0%}"
+    return "" if ratio is None else percent(ratio)
 
 
 def _same_address(evidence: SourceEvidence) -> str:
@@ -122,7 +122,7 @@ def _same_address(evidence: SourceEvidence) -> str:
     if lanes is None:
         return ""
     share = _value(evidence, Metric.ATOMIC_HOTTEST_SHARE)
-    hottest = f", hottest {share:.0%}" if share else ""
+    hottest = f", hottest {percent(share)}" if share else ""
     return f"{_short(lanes)} (1){hottest}{' !' if lanes > _BAD_RATIO else ''}"
 
 
@@ -130,7 +130,7 @@ def _hits(evidence: SourceEvidence) -> str:
     ratios = [_value(evidence, metric) for metric in (Metric.L1_HIT_RATIO, Metric.L2_HIT_RATIO)]
     if evidence.space is MemorySpace.SHARED or all(ratio is None for ratio in ratios):
         return ""
-    return "/".join("-" if ratio is None else f"{ratio:.0%}" for ratio in ratios)
+    return "/".join("-" if ratio is None else percent(ratio) for ratio in ratios)
 
 
 def _access(evidence: SourceEvidence) -> str:
@@ -142,7 +142,7 @@ def _access(evidence: SourceEvidence) -> str:
 
 def _cost(evidence: SourceEvidence) -> str:
     share = _value(evidence, Metric.TIME_SHARE)
-    return "" if share is None else f"{share:.0%}"
+    return "" if share is None else percent(share)
 
 
 def _sectors(evidence: SourceEvidence) -> str:
@@ -195,7 +195,10 @@ def application_header(emulation: Emulation) -> str:
 def kernel_header(kernel: KernelLines) -> str:
     """One line: share, dispatches, modelled time, occupancy, registers."""
     profile = kernel.profile
-    parts = [f"{profile.share:.0%} of device time", f"{profile.dispatches} dispatch{'es' * (profile.dispatches > 1)}"]
+    parts = [
+        f"{percent(profile.share)} of device time",
+        f"{profile.dispatches} dispatch{'es' * (profile.dispatches > 1)}",
+    ]
     if Metric.DEVICE_TIME_NS in profile.quantities:
         parts.append(f"{duration(profile.quantity(Metric.DEVICE_TIME_NS).value)} each")
     geometry = profile.geometries[0]
@@ -210,7 +213,7 @@ def kernel_header(kernel: KernelLines) -> str:
         if metric in profile.quantities and (metric is Metric.VGPRS or profile.quantity(metric).value):
             parts.append(f"{profile.quantity(metric).value:.0f} {label}")
     if Metric.OCCUPANCY_RATIO in profile.quantities:
-        parts.append(f"occupancy {profile.quantity(Metric.OCCUPANCY_RATIO).value:.0%}")
+        parts.append(f"occupancy {percent(profile.quantity(Metric.OCCUPANCY_RATIO).value)}")
     return ", ".join(parts)
 
 

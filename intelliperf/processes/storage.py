@@ -12,16 +12,16 @@ from intelliperf.errors import StorageFull, ToolchainError
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
+_ROOT = "--run-root (nightly: --nights)"
 _LEAST_FREE_BYTES = 1 << 20
 
 
 def storage_error(error: OSError, where: Path) -> StorageFull | None:
     """The error in the user's words, where it is one of the disk."""
     if error.errno in _FULL:
-        places = "--run-root (of a night: --nights), XDG_CACHE_HOME or TMPDIR"
-        return StorageFull(f"no space left for {where}: free some, or move {places}")
+        return StorageFull(f"no space left for {where}: free some, or move {_ROOT}, XDG_CACHE_HOME or TMPDIR")
     if error.errno in _FORBIDDEN:
-        return StorageFull(f"cannot write {where}: {error.strerror}; try --run-root (of a night: --nights)")
+        return StorageFull(f"cannot write {where}: {error.strerror}; name another directory with {_ROOT}")
     return None
 
 

@@ -156,7 +156,7 @@ class Agenda:
     def _too_small(self, finding: Finding) -> str:
         """Why no candidate for it could be accepted, or would be worth it; empty where one could."""
         if finding.gain_ceiling < self.worthwhile:
-            return f"less than {self.worthwhile - 1:.0%} of the application's device time is at stake"
+            return f"less than {100 * (self.worthwhile - 1):.0f} % of the application's device time is at stake"
         if (ceiling := kernel_ceiling(finding)) < self.least_gain:
             return (
                 f"the kernel could become {ceiling:.4g}× as fast, and less than {self.least_gain:.4g}× is not accepted"

@@ -6,8 +6,10 @@ import dataclasses
 from typing import Any
 
 import pytest
+from formula_profiles import profile
 from rewrite_task import counted, device, evidence, finding
 
+from intelliperf.emulator.table import KernelLines, kernel_header
 from intelliperf.records import AccessKind, MemorySpace, Metric, Provenance, Quantity
 from intelliperf.sentences import confidence, finding_sentence, line_sentence, main_reading, number, percent, readings
 
@@ -154,3 +156,8 @@ def test_confidence_follows_the_origin_of_the_number() -> None:
         "confidence medium",
         "confidence low",
     ]
+
+
+def test_the_table_of_the_emulator_spells_shares_as_findings_do() -> None:
+    told = kernel_header(KernelLines(profile({Metric.OCCUPANCY_RATIO: 1.0}, share=0.042), ()))
+    assert told.startswith(f"{percent(0.042)} of device time") and told.endswith("occupancy 100 %")

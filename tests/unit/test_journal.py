@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from test_codec import accepted_attempt
 
 from intelliperf.errors import StorageFull, UsageError
+from intelliperf.processes.storage import storage_errors
 from intelliperf.project.journal import Journal
 from intelliperf.records import Kernel
 
@@ -68,10 +70,7 @@ def test_a_full_disk_is_named_with_the_remedy(tmp_path: Path) -> None:
             journal._events.close()
 
 
-def test_an_unwritable_place_is_named(tmp_path: Path) -> None:
-    if os.geteuid() == 0:
-        return  # root may write everywhere
-    locked = tmp_path / "locked"
-    locked.mkdir(mode=0o500)
-    with pytest.raises(StorageFull, match="--run-root"):
-        Journal.create(locked, "x")
+def test_a_read_only_place_is_named_with_the_option_that_names_another(tmp_path: Path) -> None:
+    said = r"cannot write .*: Read-only.*; name another directory with --run-root"
+    with pytest.raises(StorageFull, match=said), storage_errors(tmp_path):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))

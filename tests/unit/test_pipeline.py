@@ -254,7 +254,7 @@ def test_what_is_not_worth_one_per_cent_is_told_and_not_pursued_where_no_formula
         run.pursuit.diagnose(run.profile())
         agenda.renew(run.pursuit.findings)
     assert [finding.profile.kernel.name for finding in agenda.open()] == ["tally", "other"]
-    assert "less than 1% of the application" in agenda.why_not(run.pursuit.findings[-1])
+    assert "less than 1 % of the application" in agenda.why_not(run.pursuit.findings[-1])
     assert "the run ended before" in agenda.why_not(run.pursuit.findings[0])
     agenda.renew(run.pursuit.findings[1:])
     assert "no longer shown after the accepted changes" in agenda.why_not(run.pursuit.findings[0])
