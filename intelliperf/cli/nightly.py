@@ -93,7 +93,7 @@ def _plan(options: NightOptions) -> tuple[Path, _Plan]:
     if path is None:
         path = next((Path(name) for name in FILE_NAMES if Path(name).is_file()), None)
         if path is None:
-            raise UsageError(f"no {' or '.join(FILE_NAMES)} here: name the file of the night's targets")
+            raise UsageError(f"no {' or '.join(FILE_NAMES)} here: name the file that lists the targets")
     path = path.resolve()
     file, text = night_file(path)
     return path, _Plan(file.nightly, targets_of(file, path, text, options.only))

@@ -71,11 +71,16 @@ class Options:
         int, _option("--top-n", metavar="N", min=1, help="How many kernels, by device time, are examined.")
     ] = 10
     num_attempts: Annotated[
-        int, _option("--num-attempts", metavar="N", min=0, help="The most proposals of the model per finding.")
+        int, _option("--num-attempts", metavar="N", min=0, help="Limit of model proposals per finding.")
     ] = 10
     parallel: Annotated[
         int,
-        _option("--parallel", metavar="N", min=0, help="Candidates asked of the model at a time; 0: by the cores."),
+        _option(
+            "--parallel",
+            metavar="N",
+            min=0,
+            help="Candidates requested from the model at once; 0: by the number of cores.",
+        ),
     ] = 0
     model: Annotated[
         str | None, _option("-m", "--model", metavar="MODEL", help="A language model, by its provider's name for it.")
@@ -110,7 +115,7 @@ class Options:
         False
     )
     output_file: Annotated[
-        Path | None, _option("-o", "--output-file", metavar="FILE", help="Where a copy of the JSON result goes.")
+        Path | None, _option("-o", "--output-file", metavar="FILE", help="Copy the JSON result to this file.")
     ] = None
     rtol: Annotated[
         float | None, _option("--rtol", metavar="X", min=0, help="Relative tolerance; overrides the derived one.")
@@ -119,24 +124,30 @@ class Options:
         float | None, _option("--atol", metavar="X", min=0, help="Absolute tolerance; overrides the derived one.")
     ] = None
     budget_usd: Annotated[
-        float | None, _option("--budget-usd", metavar="USD", min=0, help="The most that a model may cost.")
+        float | None, _option("--budget-usd", metavar="USD", min=0, help="Spending limit for models.")
     ] = None
     budget_tokens: Annotated[
-        int | None, _option("--budget-tokens", metavar="N", min=0, help="The most tokens that a model may use.")
+        int | None, _option("--budget-tokens", metavar="N", min=0, help="Token limit for models.")
     ] = None
     budget_minutes: Annotated[
-        float | None, _option("--budget-minutes", metavar="MINUTES", min=0, help="The longest that the run may take.")
+        float | None, _option("--budget-minutes", metavar="MINUTES", min=0, help="Time limit for the whole run.")
     ] = None
     replies_from: Annotated[
         Path | None, _option("--replies-from", metavar="RUN", help="Take the model's replies from this run.")
     ] = None
     reviews: Annotated[
         Path | None,
-        _option("--reviews", metavar="FILE", help="What reviewers said of earlier patches: not proposed again."),
+        _option(
+            "--reviews", metavar="FILE", help="Reviews of earlier patches; what they reject is not proposed again."
+        ),
     ] = None
     record_limit: Annotated[
         str,
-        _option("--record-limit", metavar="SIZE", help="Of one kernel's recorded launches; 0: judge whole runs only."),
+        _option(
+            "--record-limit",
+            metavar="SIZE",
+            help="Disk space for one kernel's recorded launches; 0: judge whole runs only.",
+        ),
     ] = "4G"
     backend: Annotated[
         str,
@@ -186,13 +197,15 @@ class Options:
         tuple[str, ...],
         _option("--pass-env", metavar="NAME", help="A variable that judged runs may read; may be repeated."),
     ] = ()
-    run_root: Annotated[Path | None, _option("--run-root", metavar="DIR", help="Where run directories go.")] = None
+    run_root: Annotated[
+        Path | None, _option("--run-root", metavar="DIR", help="Directory that takes the run directories.")
+    ] = None
     run_timeout: Annotated[
-        float, _option("--run-timeout", metavar="SECONDS", min=0.1, help="For one run of the program.")
+        float, _option("--run-timeout", metavar="SECONDS", min=0.1, help="Timeout of one run of the program.")
     ] = 300.0
-    build_timeout: Annotated[float, _option("--build-timeout", metavar="SECONDS", min=0.1, help="For one build.")] = (
-        900.0
-    )
+    build_timeout: Annotated[
+        float, _option("--build-timeout", metavar="SECONDS", min=0.1, help="Timeout of one build.")
+    ] = 900.0
     stop_after_launches: Annotated[
         int | None,
         _option("--stop-after-launches", metavar="N", min=1, help="End the program after N launches (emulator)."),
@@ -239,7 +252,9 @@ class RunOptions:
     run: Annotated[
         Path | None, typer.Argument(metavar="[RUN]", help="A run directory or its name; default: the latest that fits.")
     ] = None
-    run_root: Annotated[Path | None, _option("--run-root", metavar="DIR", help="Where run directories are.")] = None
+    run_root: Annotated[
+        Path | None, _option("--run-root", metavar="DIR", help="Directory that holds the run directories.")
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -294,10 +309,10 @@ class NightOptions:
         float | None, _option("--budget-usd", metavar="USD", min=0, help="The most that models may cost.")
     ] = None
     budget_tokens: Annotated[
-        int | None, _option("--budget-tokens", metavar="N", min=0, help="The most tokens that models may use.")
+        int | None, _option("--budget-tokens", metavar="N", min=0, help="Token limit for models.")
     ] = None
     budget_minutes: Annotated[
-        float | None, _option("--budget-minutes", metavar="MINUTES", min=0, help="The longest that a night may take.")
+        float | None, _option("--budget-minutes", metavar="MINUTES", min=0, help="Time limit for the whole night.")
     ] = None
     budget_device_minutes: Annotated[
         float | None,

@@ -87,7 +87,7 @@ class Observer:
         top = [kernel for kernel in profile.kernels if self._wanted(kernel)][: self.settings.top_n]
         if not top:
             names = ", ".join(sorted({kernel.kernel.name for kernel in profile.kernels}))
-            raise UsageError(f"no kernel matches --kernel {self.settings.kernel}; it ran: {names}")
+            raise UsageError(f"no kernel matches --kernel {self.settings.kernel}; the program ran: {names}")
         kernels = self._quantities(version, top)
         return dataclasses.replace(profile, kernels=kernels, other_time=without(profile, top))
 

@@ -288,7 +288,7 @@ def test_no_model_is_asked_for_less_than_a_judge_accepts(tmp_path: Path) -> None
 
 
 def test_a_kernel_that_nothing_matches_is_named_with_those_that_ran(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no kernel matches --kernel nope; it ran: other, tally"):
+    with pytest.raises(UsageError, match="no kernel matches --kernel nope; the program ran: other, tally"):
         improved(tmp_path, kernel="nope")
 
 
