@@ -71,6 +71,31 @@ c = Array("fp32", [0.0] * (32 * 32))
 product[(1,)](a, b, c, n, BK=16 if v == 1 else 32, V=v)
 """
 
+# The lanes of variant 1 have their sign by an integer instruction, and all numbers of a row through vector loads.
+TURNED = """
+import sys
+import triton, triton.language as tl
+from arrays import Array
+
+@triton.jit
+def turned(x_ptr, s_ptr, y_ptr, H: tl.constexpr, V: tl.constexpr):
+    row, d = tl.program_id(0), tl.arange(0, 2 * H)
+    if V == 0:
+        h = tl.arange(0, H)
+        lo, hi, s = tl.load(x_ptr + row * 2 * H + h), tl.load(x_ptr + row * 2 * H + H + h), tl.load(s_ptr + row)
+        tl.store(y_ptr + row * 2 * H + h, lo * 0.1 - hi * s)
+        tl.store(y_ptr + row * 2 * H + H + h, hi * 0.1 + lo * s)
+    else:
+        own, other = tl.load(x_ptr + row * 2 * H + d), tl.load(x_ptr + row * 2 * H + (d ^ H))
+        other = tl.where(d < H, -other, other) if V == 1 else tl.where(d < H, other, -other)
+        tl.store(y_ptr + row * 2 * H + d, own * 0.1 + other * tl.load(s_ptr + row + 0 * d))
+
+x = Array("fp32", [(i * 29 % 97 - 40) / 17 for i in range(3 * 128)])
+s = Array("fp32", [0.3, 1.7, -0.9])
+y = Array("fp32", [0.0] * (3 * 128))
+turned[(3,)](x, s, y, H=64, V=int(sys.argv[1]), num_warps=1)
+"""
+
 
 def interpreter() -> str:
     specification = importlib.util.spec_from_file_location("interpreters", _HERE / "triton" / "interpreters.py")
@@ -129,3 +154,12 @@ def test_a_product_of_halves_is_the_same_in_other_tiles_and_orders(tmp_path: Pat
         assert level is Level.DIFFERENT or account.elements >= 1024, variant
         assert observer.doubt.text == "", variant
         assert account.exact_enough is not (variant == 3), "sums that are rounded to halves"
+
+
+@pytest.mark.triton
+@pytest.mark.slow
+def test_what_changes_its_sign_alone_stays_the_number_that_it_was(tmp_path: Path) -> None:
+    for variant, level in ((1, Level.EQUAL), (2, Level.DIFFERENT)):
+        found, account, observer = compared(tmp_path, TURNED, variant, "float", "mi300x")
+        assert found is level, (variant, account, observer.doubt)
+        assert level is Level.DIFFERENT or account.elements >= 384, variant

@@ -150,12 +150,14 @@ void WaveShadow::after(machine::Wave& wave, Instruction& i) {
     return after_memory(wave, i);
   }
   if (is_scalar(i)) {
-    const bool copies = begins(i, "s_mov_b32") && i.source[0].code < machine::kFirstConstant;
-    const WordShadow copied = copies ? registers_.at(RegisterShadows::kScalars + i.source[0].code, 0) : WordShadow();
-    for (uint32_t n = 0; n < 2 && i.scalar_destination + n < 128u; ++n)
+    const bool copies = begins(i, "s_mov_b") && i.source[0].code < machine::kFirstConstant;
+    WordShadow copied[2];
+    for (uint32_t n = 0; copies && n < 2; ++n)
+      copied[n] = registers_.at(RegisterShadows::kScalars + i.source[0].code + n, 0);
+    for (uint32_t n = 0; n < written_scalars(i) && i.scalar_destination + n < 128u; ++n) {
       registers_.drop(RegisterShadows::kScalars + i.scalar_destination + n, 1);
-    if (copies && i.scalar_destination < 128)
-      registers_.set(RegisterShadows::kScalars + i.scalar_destination, 0, copied);
+      if (copies) registers_.set(RegisterShadows::kScalars + i.scalar_destination + n, 0, copied[n]);
+    }
     return;
   }
   if (plan_ && plan_->op == NumberOp::kCompare) return;
@@ -261,7 +263,26 @@ void WaveShadow::after_move(machine::Wave& wave, const Instruction& i) {
       carried |= !moved.shadow[lane].empty();
       registers_.set(moved.row, lane, moved.shadow[lane]);
     }
-  if (calculated_ && !carried && !moved_.empty() && !changes_little(wave, moved_.front().row)) lose(i);
+  if (moved_.empty()) return;
+  if (!calculated_)
+    change_signs(wave, moved_.front().row);
+  else if (!carried && !changes_little(wave, moved_.front().row))
+    lose(i);
+}
+
+// Of what no kernel has calculated: an integer instruction that changes a sign leaves the number what it was but for that.
+void WaveShadow::change_signs(machine::Wave& wave, uint32_t row) {
+  if (row >= RegisterShadows::kScalars) return;
+  for (uint64_t rest = mask_; rest; rest &= rest - 1) {
+    const auto lane = uint32_t(__builtin_ctzll(rest));
+    const uint32_t now = wave.v(row)[lane];
+    if (registers_.at(row, lane).whole.word) continue;
+    for (uint32_t n = 0; n < taken_count_; ++n) {
+      WordShadow becomes;
+      becomes.whole = signed_unseen(taken_[n][lane].whole, now);
+      if (becomes.whole.word) registers_.set(row, lane, becomes);
+    }
+  }
 }
 
 // Signs and neighbours of a float, and its nearest bfloat, as integer instructions make them.

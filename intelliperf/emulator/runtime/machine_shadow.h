@@ -97,6 +97,7 @@ class WaveShadow final : public machine::Follower, machine::Observer {
   void find_marks(machine::Wave& wave, uint16_t base, bool first);
   void follow_marks();
   bool changes_little(machine::Wave& wave, uint32_t row);
+  void change_signs(machine::Wave& wave, uint32_t row);
   void lose(const machine::Instruction& i);
 
   // Memory and matrices: machine_shadow_memory.cpp.

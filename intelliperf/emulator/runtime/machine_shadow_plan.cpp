@@ -156,6 +156,17 @@ const NumberPlan* plan_of(const Instruction& i) {
   return entry->second.get();
 }
 
+// By the first type in the name: "s_ff1_i32_b64" writes one word, "s_and_saveexec_b64" two.
+uint32_t written_scalars(const Instruction& i) {
+  const std::string name = name_of(i);
+  for (size_t at = name.find('_', 2); at != std::string::npos; at = name.find('_', at + 1))
+    if (at + 3 < name.size() && std::strchr("bui", name[at + 1])) {
+      if (name.compare(at + 2, 2, "32") == 0) return 1;
+      if (name.compare(at + 2, 2, "64") == 0) return 2;
+    }
+  return begins(i, "s_movk_") || begins(i, "s_addk_") || begins(i, "s_mulk_") || begins(i, "s_cmovk_") ? 1 : 2;
+}
+
 bool begins(const Instruction& i, const char* name) { return i.text.compare(0, std::strlen(name), name) == 0; }
 
 bool is_accumulator_move(const Instruction& i) { return begins(i, "v_accvgpr_"); }

@@ -58,6 +58,7 @@ struct NumberPlan {
 const NumberPlan* plan_of(const machine::Instruction& i);  // null: no arithmetic on floats
 
 std::vector<uint32_t> written_rows(const machine::Instruction& i);
+uint32_t written_scalars(const machine::Instruction& i);
 bool begins(const machine::Instruction& i, const char* name);
 bool is_accumulator_move(const machine::Instruction& i);
 bool keeps_part(const machine::Instruction& i);  // of its destination

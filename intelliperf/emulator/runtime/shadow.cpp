@@ -39,6 +39,9 @@ enum Tag : uint64_t {
 constexpr uint64_t kWithoutB = 8ull << 32;
 // Nobody has looked at the number yet: `a` is where the host put it, before it was copied here. Not of the parent's.
 constexpr uint64_t kUnseen = 6ull << 32;
+// Likewise, and its sign is the other one.
+constexpr uint64_t kNegated = 7ull << 32;
+constexpr uint32_t kSign = 0x80000000u;
 
 struct Wanted {
   uint64_t fold = 0;  // p = 2^61 - fold; 0: no shadow
@@ -301,13 +304,18 @@ void set_shadow(const void* number, ShadowKind kind, const Shadow& shadow) {
 
 bool is_calculated(const ShadowRecord& record) {
   const uint64_t tag = record.word >> 32 & 7;
-  return tag && tag != kUnseen >> 32;
+  return tag && tag != kUnseen >> 32 && tag != kNegated >> 32;
 }
 
 bool known_shadow(const ShadowRecord& record, uint64_t bits, ShadowKind kind, Shadow* out) {
   constexpr uint64_t kTags[] = {kFloat, kDouble, kHalf, kBfloat};
   if ((record.word & ~kWithoutB) == (kTags[size_t(kind)] | bits)) {
     *out = {record.a, record.word & kWithoutB ? prime_q().reduced(scrambled(record.a, 26)) : record.b, record.d, 0};
+    return true;
+  }
+  if (kind == ShadowKind::kFloat && record.word == (kNegated | bits)) {
+    known_shadow({record.a, 0, 0, kUnseen | (bits ^ kSign)}, bits ^ kSign, kind, out);
+    *out = negative_shadow(*out);
     return true;
   }
   if (record.word != (kUnseen | bits)) return false;
@@ -338,8 +346,16 @@ void records_of_double(const Shadow& shadow, uint64_t bits, ShadowRecord* low, S
   memcpy(&high->a, &shadow.e, sizeof shadow.e);
 }
 
+ShadowRecord signed_unseen(const ShadowRecord& word, uint32_t bits) {
+  const uint64_t tag = word.word & ~0xFFFFFFFFull;
+  const auto was = uint32_t(word.word);
+  if ((tag != kUnseen && tag != kNegated) || ((was ^ bits) & ~kSign)) return {0, 0, 0, 0};
+  return {word.a, 0, 0, (was == bits ? tag : tag ^ kUnseen ^ kNegated) | bits};
+}
+
 ShadowRecord half_of_unseen(const ShadowRecord& word, uint32_t half) {
-  if (word.word >> 32 != kUnseen >> 32) return {0, 0, 0, 0};
+  const bool same = word.word >> 32 == kUnseen >> 32 || (half == 0 && word.word >> 32 == kNegated >> 32);
+  if (!same) return {0, 0, 0, 0};
   return {word.a + 2 * half, 0, 0, kUnseen | (word.word >> 16 * half & 0xFFFF)};
 }
 
@@ -351,7 +367,10 @@ uint16_t half_at(uintptr_t address) {
   return bits;
 }
 
-void place(ShadowRecord* into, uint64_t address, const ShadowRecord& record) {
+void place(ShadowRecord* into, uint64_t address, const ShadowRecord& given) {
+  // Of a sign that a kernel has changed nothing else tells, so that in an array it is a number like any other.
+  const bool plain = in_arena(address) && given.word >> 32 == kNegated >> 32;
+  const ShadowRecord record = plain ? ShadowRecord{0, 0, 0, 0} : given;
   if (!record.word && !(mark_of(address) && into->word)) return;
   *into = record;
   if (record.word) mark_of(address) |= is_calculated(record) ? 1 : 2;

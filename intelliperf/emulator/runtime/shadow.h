@@ -60,6 +60,7 @@ bool known_shadow(const ShadowRecord& record, uint64_t bits, ShadowKind kind, Sh
 bool known_double(const ShadowRecord& low, const ShadowRecord& high, uint64_t bits, Shadow* out);
 ShadowRecord record_of(const Shadow& shadow, uint64_t bits, ShadowKind kind);
 void records_of_double(const Shadow& shadow, uint64_t bits, ShadowRecord* low, ShadowRecord* high);
+ShadowRecord signed_unseen(const ShadowRecord& word, uint32_t bits);  // none where more than the sign is another
 ShadowRecord half_of_unseen(const ShadowRecord& word, uint32_t half);
 ShadowRecord unseen_half(uint64_t address);
 ShadowRecord word_shadow(uint64_t address);
