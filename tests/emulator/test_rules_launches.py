@@ -56,10 +56,11 @@ def propose(
     rule: str = BOUND,
     blocks: int = 4,
     starting: float = 0.0,  # share of the kernel's time
+    kernel: str = "",  # default: the first
 ) -> Proposal:
     bench = Bench(root, {"app.hip": program})
     task = bench.task(rule, AccessKind.LOAD, MemorySpace.LOCAL)
-    line = next(n for n, text in enumerate(program.splitlines(), 1) if text.startswith("__global__"))
+    line = next(n for n, text in enumerate(program.splitlines(), 1) if text.startswith("__global__") and kernel in text)
     profile = dataclasses.replace(
         task.finding.profile,
         kernel=Kernel("k", "sums<8>", root / "app.hip", line),
@@ -175,6 +176,20 @@ def test_blocks_are_rounded_up_to_whole_waves(tmp_path: Path, old: str, new: str
     (edit,) = proposal.candidate.edits
     assert edit.text == program.replace(before, after) != program
     assert output(tmp_path / "b", {"app.hip": edit.text}) == output(tmp_path / "c", {"app.hip": program})
+
+
+def test_elements_numbered_by_blocks_of_one_thread_share_blocks(tmp_path: Path) -> None:
+    other = "__global__ void other(int* o) { extern __shared__ int all[]; o[0] = all[0]; }\n__global__ void halves"
+    program = HALVES.replace("blockIdx.x * blockDim.x + threadIdx.x", "blockIdx.x").replace(
+        "<<<blocks, threads>>>", "<<<count, 1>>>"
+    ).replace("__global__ void halves", other)  # fmt: skip
+    proposal = propose(tmp_path / "a", program, threads=1, rule=WAVES, kernel="halves")
+    assert proposal.candidate is not None, proposal.declined
+    text = proposal.candidate.edits[0].text
+    assert "int i = blockIdx.x * blockDim.x + threadIdx.x;" in text and "<<<(count + 63) / 64, 64>>>" in text
+    assert output(tmp_path / "b", {"app.hip": text}) == output(tmp_path / "c", {"app.hip": program})
+    alone = program.replace("x * half + i", "x * half + threadIdx.x")
+    assert "uses threadIdx.x by itself" in declined(tmp_path, alone, threads=1, rule=WAVES, kernel="halves")
 
 
 def test_a_block_size_that_is_a_macro_is_written_anew_at_the_launch_and_asked_for_in_the_kernel(tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 Proof obligations: the kernel uses its coordinates for nothing but the number of the element that a thread has, and
 does nothing for numbers from its limit on; the grid is the limit divided by the block size, rounded up. Then the same
-elements are worked on whatever the block size is. Barriers, LDS and anything that depends on the wave end the proof.
+elements are worked on whatever the block size is. The number of blocks of one thread may be the block's. Barriers, LDS
+and anything that depends on the wave end the proof.
 """
 
 from __future__ import annotations
@@ -48,11 +49,15 @@ class WholeWaves:
         with problem.all_or_nothing():
             for node in {node.start_offset: node for node in written.constants}.values():
                 problem.source(place.path).replace(node.start_offset, node.end_offset, "blockDim.x")
+            for node in written.alone:
+                bound = (user := node.user()) is None or user.kind == "VarDecl"
+                text = "blockIdx.x * blockDim.x + threadIdx.x"
+                problem.source(place.path).replace(node.start_offset, node.end_offset, text if bound else f"({text})")
             changed = [_resize(problem, program, launch, limit) for launch in program.launches(kernel.name)]
         sizes = ", ".join(f"{old} to {new}" for old, new in changed if old != new)
         if not sizes:
             raise NotApplicable(f"the blocks of {kernel.name} are whole waves, and starting them is not a bottleneck")
-        paths = sorted({launch.path for launch in program.launches(kernel.name)})
+        paths = sorted({place.path, *(launch.path for launch in program.launches(kernel.name))})
         return Rewrite(
             tuple(problem.source(path) for path in paths),
             f"Give {kernel.name} blocks of whole waves, and of enough of them: {sizes}",
@@ -63,11 +68,13 @@ class WholeWaves:
 @dataclass
 class _Written:
     """How freely the number and its limit may be written: the block size as a constant of this value, the limit as
-    `n - 1`, and with other conditions beside it. `constants`: where the kernel says the block size so.
+    `n - 1`, and with other conditions beside it. `constants`: where the kernel says the block size so. `alone`: where
+    it takes the block's number for the element's, as blocks have one thread.
     """
 
     threads: int | None
     constants: list[Node] = field(default_factory=list)
+    alone: list[Node] = field(default_factory=list)
 
 
 def element_limit(problem: Problem, place: Place, kernel: Node, written: _Written | None = None) -> int:
@@ -80,7 +87,9 @@ def element_limit(problem: Problem, place: Place, kernel: Node, written: _Writte
         if node.kind == "CallExpr" and ("sync" in callee_name(node) or _is_own(problem, callee_name(node))):
             raise NotApplicable(f"{place}: what {callee_name(node)} does may depend on the block size")
         if node.kind == "Coordinate" and not any(_is_number(up, written) for up in (node, *node.ancestors())):
-            raise NotApplicable(f"{place}: the kernel uses {node.name} by itself")
+            if written is None or not _is_alone(node, written):
+                raise NotApplicable(f"{place}: the kernel uses {node.name} by itself")
+            written.alone.append(node)
     parameters = [child for child in kernel.children if child.kind == "ParmVarDecl"]
     for statement in body(kernel).children:
         if statement.kind == "DeclStmt" and not has_effects(statement):
@@ -101,7 +110,7 @@ def _check_surroundings(problem: Problem, place: Place, kernel: Node) -> None:
         raise NotApplicable(f"{place}: the kernel has bounds for its blocks")
     objects = any(_makes_or_asks_object(node) for node in kernel.everything())
     for text in problem.task.sources.values():
-        if re.search(r"extern\s+__shared__", without_comments(text)):
+        if re.search(r"extern\s+__shared__", _without_other_kernels(text, kernel.name)):
             raise NotApplicable(f"{place}: there is LDS of any size (extern __shared__) in the sources")
         for region in outline.functions(text):
             body = outline.encoded(text)[region.start : region.end]
@@ -109,6 +118,15 @@ def _check_surroundings(problem: Problem, place: Place, kernel: Node) -> None:
             used = _COORDINATES.search(inside)
             if used and not region.is_kernel and objects:
                 raise NotApplicable(f"{place}: the device function {region.name} uses {used.group()}")
+
+
+def _without_other_kernels(text: str, kernel: str) -> str:
+    """The code of a source but for what only other kernels see."""
+    data, kept, end = outline.encoded(text), b"", 0
+    for region in outline.functions(text):
+        if region.is_kernel and region.name != kernel and region.start >= end:
+            kept, end = kept + data[end : region.start], region.end
+    return without_comments((kept + data[end:]).decode("utf-8", "surrogateescape"))
 
 
 def _makes_or_asks_object(node: Node) -> bool:
@@ -150,13 +168,13 @@ def _parameter(bound: Node, written: _Written | None) -> str | None:
 def _is_element(kernel: Node, expression: Node, written: _Written | None) -> bool:
     """The element's number itself, or the variable that was initialised with it."""
     node = _stripped(expression)
-    if _is_number(node, written):
+    if _is_number(node, written) or (written is not None and _is_alone(node, written)):
         return True
     if node.kind != "DeclRefExpr" or node.reference is None:
         return False
     for declared in kernel.walk():
         if declared.kind == "VarDecl" and declared.id == node.reference.id:
-            return bool(declared.children) and _is_number(_stripped(declared.children[-1]), written)
+            return bool(declared.children) and _is_element(kernel, declared.children[-1], written)
     return False
 
 
@@ -176,6 +194,12 @@ def _is_number(node: Node, written: _Written | None) -> bool:
         if written is not None and "blockIdx.x" in named and len(others) == 1 and _is_constant(others[0], written):
             return True
     return False
+
+
+def _is_alone(node: Node, written: _Written) -> bool:
+    """The number of a block of one thread."""
+    plain = not node.in_macro or node.is_whole_macro
+    return written.threads == 1 and plain and _coordinate(node) == "blockIdx.x"
 
 
 def _is_constant(factor: Node, written: _Written) -> bool:
@@ -227,7 +251,7 @@ def _resize(problem: Problem, program: Program, launch: Launch, limit: int) -> t
     block = _single(launch.block)
     size = text_of(block)
     grid, covered = covering_grid(launch, limit)
-    if not all(_serves_alone(launch, text_of(_single(node))) for node in (launch.grid, launch.block)):
+    if old == 1 or not all(_serves_alone(launch, text_of(_single(node))) for node in (launch.grid, launch.block)):
         _resize_at_launch(problem.source(launch.path), launch, launch.arguments[limit], new)
         return old, new
     if _is_outside(launch, size):  # a macro or a constant of the file, which others may use, too
@@ -275,10 +299,12 @@ def covering_grid(launch: Launch, limit: int) -> tuple[tree_sitter.Node, str]:
     Raises `NotApplicable` where it is something else.
     """
     grid, size = _single(launch.grid), text_of(_single(launch.block))
+    covered = re.sub(r"\s+", "", text_of(launch.arguments[limit]))
+    if size == "1" and re.sub(r"\s+", "", text_of(grid)) == covered:
+        return grid, covered
     if grid.type == "identifier":
         (grid,) = _own_values(launch, text_of(grid))
     shape = re.sub(r"\s+", "", text_of(grid))
-    covered = re.sub(r"\s+", "", text_of(launch.arguments[limit]))
     rounded = [f"({covered}+{size}-1)/{size}", f"({covered}-1)/{size}+1", f"1+({covered}-1)/{size}"]
     if literal := _NUMBER.fullmatch(size):
         rounded.append(f"({covered}+{int(literal[1]) - 1})/{size}")
