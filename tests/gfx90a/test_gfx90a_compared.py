@@ -54,7 +54,7 @@ def test_emulator_and_machine_code_count_the_same_on_every_line(source: Path, tm
     copy = Path(shutil.copy(source, project))
     program = tmp_path / "plain"
     words = ["hipcc", "-O3", "-g", "--offload-arch=gfx90a", "-std=c++17", str(copy), "-o", str(program)]
-    done, _, err = output_of(words, _DEADLINE_S, {"HIP_PLATFORM": "amd"})
+    done, _, err = output_of(words, _DEADLINE_S, {"HIP_PLATFORM": "amd", "TMPDIR": str(tmp_path)})
     assert done.ok, err
     done, out, err = run_program([str(program)], tmp_path / "counts")
     assert done.ok, out + err

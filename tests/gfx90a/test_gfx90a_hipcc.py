@@ -24,7 +24,7 @@ _CLANG = (
 
 def compiled(compiler: tuple[str, ...], sources: list[Path], binary: Path, *flags: str) -> Path:
     argv = [*compiler, *flags, *map(str, sources), "-o", str(binary), "-lamdhip64"]
-    done, out, err = output_of(argv, _DEADLINE_S, {"HIP_PLATFORM": "amd"})
+    done, out, err = output_of(argv, _DEADLINE_S, {"HIP_PLATFORM": "amd", "TMPDIR": str(binary.parent)})
     assert done.ok, out + err
     return binary
 

@@ -30,5 +30,5 @@ def compile_hip(source: Path, program: Path, *options: str) -> None:
     compiler = find_compiler("gfx90a")
     words = completed(["-O2", *options, str(source), "-o", str(program)], "gfx90a")
     argv = [*compiler.words, *(words if compiler.complete else for_clang(words))]
-    done, out, err = output_of(argv, DEADLINE_S, {"HIP_PLATFORM": "amd"})
+    done, out, err = output_of(argv, DEADLINE_S, {"HIP_PLATFORM": "amd", "TMPDIR": str(program.parent)})
     assert done.ok, out + err
