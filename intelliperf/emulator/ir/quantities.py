@@ -80,26 +80,27 @@ class Users:
                     self.of.setdefault(name, []).append(instruction)
 
     def follow(self, start: Iterable[str], uses: Uses) -> None:
-        pending: list[tuple[str, int | None]] = [(name, 0) for name in start]
+        pending = [(name, _Passed(0)) for name in start]
         seen = {name for name, _ in pending}
         while pending:
-            name, added = pending.pop()
+            name, now = pending.pop()
             for instruction in self.of.get(name, ()):
-                passed = _pass(instruction, name, added, uses)
+                passed = _pass(instruction, name, now, uses)
                 if passed is not _ENDS and instruction.result is not None and instruction.result not in seen:
                     seen.add(instruction.result)
-                    pending.append((instruction.result, passed.added))
+                    pending.append((instruction.result, passed))
 
 
 @dataclass(frozen=True)
 class _Passed:
     added: int | None  # what was added to the number; None: it is another one
+    summed: bool = False  # it is that and something that may be anything, of which no remainder is promised
 
 
 _ENDS = _Passed(-1)
 
 
-def _pass(instruction: Instruction, name: str, added: int | None, uses: Uses) -> _Passed:
+def _pass(instruction: Instruction, name: str, now: _Passed, uses: Uses) -> _Passed:
     opcode, text = instruction.opcode, instruction.text
     if opcode == "icmp":
         uses.compared = True
@@ -109,27 +110,31 @@ def _pass(instruction: Instruction, name: str, added: int | None, uses: Uses) ->
         if not _HARMLESS_CALL.search(text):
             uses.open = True
             return _ENDS
-        return _Passed(added)
+        return now
     if opcode in _CARRYING:
-        return _Passed(added)
+        return now
     if opcode == "add" or opcode == "or" and " disjoint " in text:
         constants = _constants(text)
-        return _Passed(added + constants[0] if added is not None and len(constants) == 1 else None)
+        if len(constants) != 1:
+            return _Passed(None, summed=True)
+        return _Passed(None if now.added is None else now.added + constants[0], now.summed)
     if opcode in _DIVIDING:
-        return _divide(instruction, name, added, uses)
-    return _Passed(None) if opcode in _PASSING or opcode == "or" else _ENDS
+        return _divide(instruction, name, now, uses)
+    summed = now.summed or opcode == "sub" and not _constants(text)
+    return _Passed(None, summed) if opcode in _PASSING or opcode == "or" else _ENDS
 
 
-def _divide(instruction: Instruction, name: str, added: int | None, uses: Uses) -> _Passed:
+def _divide(instruction: Instruction, name: str, now: _Passed, uses: Uses) -> _Passed:
     operands = [part.split()[-1] for part in split_top(_without_attachments(instruction.text))]
     if instruction.opcode != "and" and operands[0] != name:
         return _Passed(None)  # it divides something else
     other = operands[1] if operands[0] == name else operands[0]
     divisor = _divisor(instruction.opcode, int(other)) if _CONSTANT.fullmatch(other) else None
     if divisor is None:
-        uses.open = True
-        uses.mask |= instruction.opcode == "and"
-    elif divisor not in (1, _LARGEST) and added != divisor - 1:  # rounded up, nothing is left out
+        masks = instruction.opcode == "and"
+        uses.open |= masks or not now.summed
+        uses.mask |= masks
+    elif divisor not in (1, _LARGEST) and now.added != divisor - 1:  # rounded up, nothing is left out
         uses.divisors.add(divisor)
     return _Passed(None)
 
