@@ -31,7 +31,7 @@ __global__ void seek(const int* first, const int* table, const int* keys, const 
   highest[i] = VARIANT == 1 ? narrow[threadIdx.x] : which;
   int length = 0;
   for (int e = first[i]; e < first[i + 1]; ++e) ++length;
-  lengths[i] = VARIANT == 3 ? first[i + 1] - first[i] : length;
+  lengths[i] = VARIANT == 3 ? first[i + 1] - first[i] : VARIANT == 4 ? (unsigned short)length : length;
 }
 template <class T>
 T* sent(const std::vector<T>& host) {
@@ -66,6 +66,10 @@ def variants(tmp_path_factory: pytest.TempPathFactory) -> Variants:
 
 def test_an_index_of_sixteen_bits_shows_where_as_many_elements_would_take_too_long(variants: Variants) -> None:
     assert "variant" in variants.followed(1, _WIDE).divergences
+
+
+def test_a_length_of_sixteen_bits_shows_in_a_row_that_a_list_of_offsets_makes_longer(variants: Variants) -> None:
+    assert "variant" in variants.followed(4, _WIDE).divergences
 
 
 @pytest.mark.parametrize(

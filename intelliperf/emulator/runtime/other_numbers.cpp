@@ -201,13 +201,20 @@ Window of_data(const LaunchRequest& request, uint64_t nth) {
   return Window(1, 1 + data_kinds() + uint32_t(lists_of(request).size() + named_of(request).size()), nth);
 }
 
+bool is_rising(const Allocation& a, const Numbers& numbers) {
+  if (numbers.mixed || !numbers.of.constant || numbers.members || numbers.of.number.kind != NumberKind::kInteger)
+    return false;
+  return rise(reinterpret_cast<const char*>(a.base), a.bytes - a.room, numbers.of.number.bytes);  // NOLINT
+}
+
 std::vector<WideLaunch> wide_of(const LaunchRequest& request) {
   std::vector<WideBuffer> buffers;
   for (const auto& [allocation, numbers] : in_order(request)) {
     const auto [kind, each] = numbers.of.number;
     const bool integers = kind == NumberKind::kInteger && !numbers.mixed;
     const uint64_t asked = allocation->bytes - allocation->room;
-    buffers.push_back({asked / std::max(each, 1u), integers, integers && each <= 2, numbers.of.constant});
+    buffers.push_back({asked / std::max(each, 1u), integers, integers && each <= 2, numbers.of.constant,
+                       is_rising(*allocation, numbers)});
   }
   const bool may_grow = !has_bare_arrays(*request.kernel->module);  // each is small enough to be watched
   const bool alone = settings().reads_grid && settings().shapes.empty();
@@ -496,7 +503,7 @@ void OtherNumbers::alter_wide(const LaunchRequest& request, uint32_t variant) {
   alter_size(request, wide.size);
   altered_.watched = wide.size.larger || may_be_watched(request);
   size_t number = 0;
-  if (wide.size.larger) vary_rooms(request, wide.bits);
+  if (wide.size.larger || wide.data == WideLaunch::Data::kLong) vary_rooms(request, wide.bits);
   for (const auto& [allocation, numbers] : in_order(request)) {
     const uint32_t each = numbers.of.number.bytes;
     const bool beyond = wide.data == WideLaunch::Data::kBeyond && wide.buffer == number;
@@ -505,11 +512,16 @@ void OtherNumbers::alter_wide(const LaunchRequest& request, uint32_t variant) {
     const bool equal = wide.data == WideLaunch::Data::kEqual && numbers.of.constant && each > 2;
     const bool full =
         wide.data == WideLaunch::Data::kFull && numbers.of.constant && (each <= 2 || each * 8 == wide.bits);
+    const bool longer = wide.data == WideLaunch::Data::kLong && is_rising(*allocation, numbers);
     ++number;
-    if (numbers.mixed || numbers.of.number.kind != NumberKind::kInteger || !(beyond || raised || equal || full))
+    if (numbers.mixed || numbers.of.number.kind != NumberKind::kInteger ||
+        !(beyond || raised || equal || full || longer))
       continue;
     auto* at = reinterpret_cast<char*>(allocation->base);  // NOLINT(performance-no-int-to-ptr)
-    widen(at, allocation->bytes, each, wide.data, wide.bits);
+    if (longer)
+      lengthen(at, allocation->bytes - allocation->room, each, wide.bits);
+    else
+      widen(at, allocation->bytes, each, wide.data, wide.bits);
     shadow_uploaded(at, allocation->bytes);
   }
   told_ = name_of(wide);

@@ -141,6 +141,7 @@ std::vector<WideLaunch> wide_launches(const LaunchRequest& request, const std::v
       if (buffers[b].integers && buffers[b].constant && !buffers[b].narrow)
         found.push_back({own, Data::kBeyond, b, bits});
     if (written) found.push_back({own, Data::kRaised, 0, bits});
+    if (has([](const WideBuffer& b) { return b.rising; })) found.push_back({own, Data::kLong, 0, bits});
     if (!may_grow) continue;
     const std::vector<int64_t> cheap = factors(counted, bits, accesses, kMostAccesses, kMostFactors);
     for (const OtherSize& size : multiples(slots, request, cheap, beside)) add(size, bits);
@@ -185,6 +186,28 @@ void widen(char* at, uint64_t bytes, uint32_t each, WideLaunch::Data data, uint3
   if (each == 8) widen_as<uint64_t>(at, bytes, data, bits);
 }
 
+void lengthen(char* at, uint64_t asked, uint32_t each, uint32_t bits) {
+  const auto raise = [&](auto value) {
+    using Value = decltype(value);
+    for (uint64_t i = asked / sizeof value / 2; i < asked / sizeof value; ++i) {
+      std::memcpy(&value, at + i * sizeof value, sizeof value);
+      value = Value(uint64_t(value) + (2ull << bits));
+      std::memcpy(at + i * sizeof value, &value, sizeof value);
+    }
+  };
+  if (each == 4) raise(uint32_t());
+  if (each == 8) raise(uint64_t());
+}
+
+bool rise(const char* at, uint64_t bytes, uint32_t each) {
+  const auto ascend = [&](auto value) {
+    std::vector<decltype(value)> numbers(bytes / sizeof value);
+    std::memcpy(numbers.data(), at, numbers.size() * sizeof value);
+    return rises(numbers);
+  };
+  return (each == 4 && ascend(int32_t())) || (each == 8 && ascend(int64_t()));
+}
+
 const char* name_of(const WideLaunch& launch) {
   if (launch.part) return launch.size.larger ? "a part of a larger launch" : "a part of the grid";
   switch (launch.data) {
@@ -198,6 +221,8 @@ const char* name_of(const WideLaunch& launch) {
       return "integers beyond the narrower width";
     case WideLaunch::Data::kRaised:
       return "results that begin beyond the narrower width";
+    case WideLaunch::Data::kLong:
+      return "a longer part of a list";
     case WideLaunch::Data::kCarry:
       return "results that begin at the largest that the narrower width holds";
   }

@@ -15,6 +15,7 @@ struct WideLaunch {
     kFull,    // those of one and two bytes have all bits set: what adds them up
     kBeyond,  // an eighth of the integers of one buffer that is only read, raised by what the bits hold or half of it
     kRaised,  // all integers that may be written, raised by what the bits hold
+    kLong,    // one part of a list that rises throughout gets longer: it may say where rows begin
     kCarry,   // the same, to the largest that the bits hold and a little less: the next addition carries
   };
   OtherSize size;
@@ -30,6 +31,7 @@ struct WideBuffer {
   uint64_t elements = 0;
   bool integers = false, narrow = false;  // narrow: of one or two bytes
   bool constant = false;
+  bool rising = false;  // throughout
 };
 
 // Those that a launch with these buffers may have. `accesses`: those that it makes as it is; more than some
@@ -41,6 +43,12 @@ std::vector<WideLaunch> wide_launches(const LaunchRequest& request, const std::v
 
 // Overwrites `bytes` of integers of `each` bytes.
 void widen(char* at, uint64_t bytes, uint32_t each, WideLaunch::Data data, uint32_t bits);
+
+// From the middle of the `asked` first bytes on, integers of `each` bytes are raised by more than the bits hold.
+void lengthen(char* at, uint64_t asked, uint32_t each, uint32_t bits);
+
+// Whether these integers do not fall, and begin below their last one.
+bool rise(const char* at, uint64_t bytes, uint32_t each);
 
 // The numbers of the room behind the `asked` first bytes, which are copies of those, become others between two of them:
 // what is looked for in more of them may lie anywhere. The extremes lie beyond what `bits` count, unless there are none.
