@@ -14,7 +14,7 @@ _WATCHED_LANE_NS = 150.0  # with every access checked
 _LAUNCH_NS = 0.4e6  # whatever the kernel does: memory is put back, the parent looks at it
 _BUDGET_NS = 1.2e9  # of one version, for one way to alter launches
 _WATCHED_NS = 0.15e9  # of one launch
-_FEWEST, _MOST = 3, 48
+_FEWEST, _MOST = 3, 64
 _ALTERED_LAUNCHES = 8  # the runtime alters so many in a row, and few of those that follow
 
 

@@ -131,6 +131,7 @@ std::vector<int64_t> candidates(const Quantity& slot, int64_t value, const std::
       if (taken % step == 0) wanted.push_back(one);
     if (step == 1) wanted.push_back(prime);
     wanted.push_back(step == 1 ? 3 : step);
+    if (2 * value <= most_size(value)) wanted.push_back(2 * value);  // all that allocations have room for
     if (settings().accesses * kManyTimes < kMostAccesses) wanted.push_back(kManyTimes * value + step);
     size_t added = 0;
     for (const int64_t c : constants)
@@ -231,6 +232,17 @@ void add_extremes(size_t index, const Quantity& slot, int64_t now, const Dim3& g
     other.extreme = true;
     found.push_back(other);
   }
+}
+
+// The most telling ones of each number first: a launch may have fewer than there are.
+std::vector<OtherSize> in_turn(const std::vector<std::vector<OtherSize>>& every) {
+  std::vector<OtherSize> found;
+  size_t longest = 0;
+  for (const auto& one : every) longest = std::max(longest, one.size());
+  for (size_t i = 0; i < longest; ++i)
+    for (const auto& one : every)
+      if (i < one.size()) found.push_back(one[i]);
+  return found;
 }
 
 // All floats 1, so that products leave halves as they are.
@@ -379,12 +391,13 @@ uint64_t size_in(const Quantity& slot, const LaunchRequest& request) {
 std::vector<OtherSize> other_sizes(const std::vector<Quantity>& slots, const LaunchRequest& request,
                                    const std::vector<int64_t>& constants, const std::vector<LaunchShape>& beside,
                                    bool may_grow) {
-  std::vector<OtherSize> found = halves(slots, request);
+  std::vector<std::vector<OtherSize>> every = {halves(slots, request)};
   const Resizing resizing(slots, request, beside, may_grow);
   for (size_t i = 0; i < slots.size(); ++i) {
     const Quantity& slot = slots[i];
     const void* at = slot_address(slot, request);
     if (!at) continue;
+    std::vector<OtherSize>& found = every.emplace_back();
     if (slot.number.kind == NumberKind::kFloat) {
       if (slot.number.bytes == 4) add_floats<float>(i, at, request.grid, found);
       if (slot.number.bytes == 8) add_floats<double>(i, at, request.grid, found);
@@ -422,7 +435,7 @@ std::vector<OtherSize> other_sizes(const std::vector<Quantity>& slots, const Lau
       found.back().edges = true;
     }
   }
-  return found;
+  return in_turn(every);
 }
 
 bool other_size(const std::vector<Quantity>& slots, const LaunchRequest& request,
