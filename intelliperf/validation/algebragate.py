@@ -240,7 +240,11 @@ class AlgebraGate:
 
     def _runs(self, trial: Trial, shadow: Shadow, altered: Interception) -> tuple[SideRun, SideRun]:
         shadowed = replace(self._reference.common(trial), shadow=shadow) | altered
-        return SideRun(BASE, trial.case.reference, shadowed), SideRun(CANDIDATE, trial.application, shadowed)
+        own, theirs = trial.own_grids
+        return (
+            SideRun(BASE, trial.case.reference, shadowed | own),
+            SideRun(CANDIDATE, trial.application, shadowed | theirs),
+        )
 
     def _allowed_by(self, calibration: Calibration) -> Callable[[AlgebraObserver], Calibration]:
         return lambda observer: self.allowed(calibration, Proof(observer)) or calibration

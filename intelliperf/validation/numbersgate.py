@@ -224,7 +224,8 @@ class NumbersGate:
         self, trial: Trial, alteration: Alteration, altered: Interception, calibration: Calibration
     ) -> BesideShadows:
         doubts = self._doubts(alteration)
-        twin = self._twin(trial, self._reference.common(trial) | altered) if doubts else None
+        common = self._reference.common(trial) | trial.own_grids[0]
+        twin = self._twin(trial, common | altered) if doubts else None
         return BesideShadows(lambda: self._observer(alteration, calibration), twin)
 
     def _twin(self, trial: Trial, altered: Interception) -> SideRun:
@@ -287,9 +288,10 @@ class NumbersGate:
         altered = self._reference.common(trial) | self._altered_by(trial, alterations, calibration)
         # A number that makes the original slow is left alone.
         base, others = (replace(altered, other_seconds=most) for most in (_MOST_SECONDS, _PATIENCE * _MOST_SECONDS))
-        runs = [SideRun(BASE, trial.case.reference, base), SideRun(_ALTERED, trial.application, others)]
+        own, theirs = trial.own_grids
+        runs = [SideRun(BASE, trial.case.reference, base | own), SideRun(_ALTERED, trial.application, others | theirs)]
         if any(map(self._doubts, alterations)):
-            runs.insert(1, self._twin(trial, altered))
+            runs.insert(1, self._twin(trial, altered | own))
         rule = Rule(
             lambda d: d.target and d.status == 0,
             self._reference.free_geometry(trial),

@@ -17,6 +17,7 @@ from intelliperf.records import (
     CheckStatus,
     Declaration,
     Finding,
+    Interception,
     Kernel,
     Outcome,
 )
@@ -137,6 +138,12 @@ class Trial:
         if self.checker is None:
             raise ProtocolError("a gate ran before the comparison")
         return self.checker
+
+    @property
+    def own_grids(self) -> tuple[Interception, Interception]:
+        """How altered launches of original and candidate come by their grids, where their host code tells."""
+        mine, theirs = self.static.grids or (None, None)
+        return Interception(other_grids=mine), Interception(other_grids=theirs)
 
     @property
     def application(self) -> Application:

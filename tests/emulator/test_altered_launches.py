@@ -87,9 +87,13 @@ class Variants:
     def altered(self, variant: int, way: int) -> Followed:
         return self.followed(variant, Interception(other_numbers=(way,)))
 
-    def followed(self, variant: int, alterations: Interception) -> Followed:
+    def followed(self, variant: int, alterations: Interception, own: Interception | None = None) -> Followed:
+        """`own`: of the variant alone."""
         asked = alterations | Interception(kernels=(self._kernel.symbol,))
-        runs = [SideRun("original", self._original, asked), SideRun("variant", self._built(variant), asked)]
+        runs = [
+            SideRun("original", self._original, asked),
+            SideRun("variant", self._built(variant), asked | own if own else asked),
+        ]
         setting = Setting(self._backend, self._kernel, UNCONFINED, self._root, 60.0)
         return follow(setting, runs, Rule(lambda d: d.target and d.status == 0, after_failures=True), _Bits(), True)
 

@@ -76,6 +76,14 @@ def test_a_length_of_sixteen_bits_shows_in_a_row_that_a_list_of_offsets_makes_lo
     assert "variant" in variants.followed(4, _WIDE).divergences
 
 
+@pytest.mark.parametrize(("added", "shows"), [(0, True), (63, False), (64, False)])
+def test_each_version_has_the_grid_that_its_host_would_choose(variants: Variants, added: int, shows: bool) -> None:
+    original, own = (
+        Interception(other_grids=(f"10:@7 #{more} add.32 #64 sdiv.32 #4294967296 or.64:#1",)) for more in (63, added)
+    )
+    assert bool(variants.followed(0, _SIZES | original, own).divergences) is shows
+
+
 @pytest.mark.parametrize(
     ("variant", "asked"),
     [

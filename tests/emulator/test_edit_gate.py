@@ -185,6 +185,15 @@ def test_a_declared_geometry_opens_the_launch_configuration_only(gate):
     assert gate.replaced(("(out, in, n);", "(out, in, n / 2);"), declares=GEOMETRY).refusal != ""
 
 
+def test_how_each_version_computes_its_grid_is_known_where_the_kernel_gets_the_size(tmp_path):
+    text = SOURCE.replace("int main() {", "int main(int n, char**) {").replace("  const int n = 1000;\n", "")
+    gate = Gate(tmp_path, {"app.hip": text}, "scale(float*, float const*, int)")
+    found = gate.replaced(("(n + block - 1) / block", "n / block"), declares=GEOMETRY)
+    (original,), (candidate,) = found.grids
+    assert "add.32" in original and "add" not in candidate and "@2" in candidate
+    assert gate.replaced((BODY, "if (i < n) out[i] = 2 * in[i];"), declares=GEOMETRY).grids is None
+
+
 def test_a_value_that_is_also_printed_is_no_geometry(tmp_path):
     text = SOURCE.replace("dim3 grid((n + block - 1) / block);", "dim3 threads(256, 1), blocks(4);")
     text = text.replace("<<<grid, block>>>", "<<<blocks, threads>>>")

@@ -8,6 +8,7 @@
 #include "altered_buffers.h"
 #include "other_data.h"
 #include "other_sizes.h"
+#include "own_grids.h"
 #include "settings.h"
 #include "shadow.h"
 #include "together.h"
@@ -301,6 +302,7 @@ OtherNumbers::OtherNumbers(const LaunchRequest& request, uint64_t nth, OtherNumb
     arguments_[one.index] = copies_.back().data();
   }
   altered_.grid = {other.grid[0], other.grid[1], other.grid[2]};
+  choose_grid(request);
 }
 
 void OtherNumbers::move_pointer(const LaunchRequest& request, size_t index) {
@@ -412,6 +414,7 @@ void OtherNumbers::alter_size(const LaunchRequest& request, const OtherSize& oth
     }
   }
   altered_.grid = other.grid;
+  if (other.grid.count() > 1) choose_grid(request);  // one block alone may have been asked for
   altered_.watched = other.larger;
   if (other.larger) told_ = "a larger size";
   if (!as_taken(request)) altered_.kernel = request.kernel->general, altered_.dynamic_lds = request.kernel->general_lds;
@@ -424,6 +427,12 @@ void OtherNumbers::alter_size(const LaunchRequest& request, const OtherSize& oth
     bare_end(at, allocation->bytes - allocation->room, allocation->room, numbers.of.number);
     shadow_uploaded(at, allocation->bytes);
   }
+}
+
+// As the host would for these arguments, where it is known how it does.
+void OtherNumbers::choose_grid(const LaunchRequest& request) {
+  Dim3 grid;
+  if (own_grid(request, arguments_.data(), grid)) altered_.grid = grid;
 }
 
 // Whether all numbers are such multiples as the kernel was compiled for.

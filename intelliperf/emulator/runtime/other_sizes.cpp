@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <numeric>
 
+#include "own_grids.h"
 #include "settings.h"
 
 namespace simt {
@@ -315,7 +316,7 @@ class Resizing {
     Fitted fitted = mode || fixed_ ? Fitted{true, false, grid_} : fit(grid_, block_, others, size, value, alike);
     bool suits = true;
     for (const LaunchShape& shape : beside_) {
-      if (fixed_) break;
+      if (fixed_ || goes_by(slot.parameter)) break;  // each version's grid is known
       const Fitted theirs = fit(shape.grid, shape.block, others, size, value, alike);
       suits &= mode || theirs.matched == fitted.matched;
     }

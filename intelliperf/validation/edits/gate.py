@@ -17,6 +17,7 @@ from intelliperf.project.pythonsource import SUFFIX
 from intelliperf.records import NO_FILE, Candidate, Declaration, FileEdit, content_hash
 from intelliperf.validation.edits import devicecode, pythongate, words
 from intelliperf.validation.edits.devicecode import Device
+from intelliperf.validation.edits.grids import grid_formulas
 from intelliperf.validation.edits.hostcode import Host, HostDifference, Needs, compare
 from intelliperf.validation.edits.names import plain_name
 from intelliperf.validation.edits.reading import Reading
@@ -41,6 +42,7 @@ class StaticVerdict:
     synchronisation: bool = False  # barriers, atomics or LDS came or went
     unread: str = ""
     needs: Needs = Needs.NOTHING  # what the host code asks to be declared
+    grids: tuple[tuple[str, ...], tuple[str, ...]] | None = None  # of original and candidate, see `grids`
     host: Host | None = field(default=None, compare=False)  # the candidate's, where it was compiled
     unchanged: bool = False  # comments and layout apart, and where they stand is not part of the program either
 
@@ -169,8 +171,22 @@ def _compiled(
         restricted=any(_restricts(pair[1]) > _restricts(pair[0]) for pair in rows.values()),
         synchronisation=any(words.synchronising(pair[0]) != words.synchronising(pair[1]) for pair in rows.values()),
         needs=needs,
+        grids=_grids(reading, old, new, _targets(devices, kernel_name)) if needs is Needs.GEOMETRY else None,
         host=new,
     )
+
+
+def _grids(
+    reading: Reading, old: Host, new: Host, targets: Collection[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """How each version computes the grids of its launches, where both do from the same arguments."""
+    kernels = {plain_name(name) for name in targets}
+    mine, theirs = (
+        tuple(one for ir in side.step(reading.compiler, Needs.NOTHING).values() for one in grid_formulas(ir, kernels))
+        for side in (old, new)
+    )
+    alike = set(re.findall(r"@\d+", " ".join(mine))) == set(re.findall(r"@\d+", " ".join(theirs)))
+    return (mine, theirs) if mine and theirs and alike else None
 
 
 def _units(candidate: Candidate, reading: Reading) -> tuple[Unit, ...]:

@@ -171,6 +171,21 @@ def _with_constants(ir: str) -> str:
     return f"{ir}\n{_CONSTANTS}\n" if used and f"define internal i32 {_ONE}" not in ir else ir
 
 
+def function_bodies(ir: str) -> Iterator[list[str]]:
+    lines = ir.split("\n")
+    for start, end in _bodies(lines):
+        yield lines[start:end]
+
+
+def call_operands(line: str) -> tuple[str, list[str]]:
+    """What the line calls, with the types and values that it hands over; empty where it calls nothing by name."""
+    match = _CALL.search(line) if line.startswith(" ") else None
+    if match is None:
+        return "", []
+    opening = match.end() - 1
+    return match[1][1:], [line[a:b].strip() for a, b in _operands(line, match.end(), _closing(line, opening))]
+
+
 def _bodies(lines: list[str]) -> Iterator[tuple[int, int]]:
     start = None
     for number, line in enumerate(lines):

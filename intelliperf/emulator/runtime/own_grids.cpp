@@ -1,0 +1,184 @@
+#include "own_grids.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace simt {
+namespace {
+
+struct GridFormula {
+  struct Word {
+    std::string what;    // an operation; empty for a number
+    uint32_t bits = 64;  // of its operands
+    int64_t argument = -1;
+    uint64_t constant = 0;
+  };
+  size_t arguments = 0;  // that the kernel takes
+  std::vector<Word> x_and_y, z;
+};
+
+using Word = GridFormula::Word;
+
+std::vector<Word> read_words(const std::string& text) {
+  std::vector<Word> words;
+  std::istringstream in(text);
+  for (std::string one; in >> one;) {
+    Word word;
+    const size_t dot = one.find('.');
+    if (one[0] == '@')
+      word.argument = strtoll(one.c_str() + 1, nullptr, 10);
+    else if (one[0] == '#')
+      word.constant = uint64_t(strtoll(one.c_str() + 1, nullptr, 10));
+    else if (dot != std::string::npos)
+      word.what = one.substr(0, dot), word.bits = uint32_t(strtoul(one.c_str() + dot + 1, nullptr, 10));
+    words.push_back(word);
+  }
+  return words;
+}
+
+uint64_t cut(uint64_t value, uint32_t bits) { return bits >= 64 ? value : value & ((uint64_t(1) << bits) - 1); }
+int64_t with_sign(uint64_t value, uint32_t bits) {
+  return bits >= 64 ? int64_t(value) : int64_t(value << (64 - bits)) >> (64 - bits);
+}
+
+bool combine(const Word& word, uint64_t a, uint64_t b, uint64_t& made) {
+  const std::string& what = word.what;
+  const int64_t left = with_sign(a, word.bits), right = with_sign(b, word.bits);
+  const bool divides = what.find("div") != std::string::npos || what.find("rem") != std::string::npos;
+  const bool shifts = what == "shl" || what == "lshr" || what == "ashr";
+  if ((divides && (b == 0 || right == -1)) || (shifts && b >= word.bits)) return false;
+  if (what == "add")
+    made = a + b;
+  else if (what == "sub")
+    made = a - b;
+  else if (what == "mul")
+    made = a * b;
+  else if (what == "sdiv")
+    made = uint64_t(left / right);
+  else if (what == "udiv")
+    made = a / b;
+  else if (what == "srem")
+    made = uint64_t(left % right);
+  else if (what == "urem")
+    made = a % b;
+  else if (what == "shl")
+    made = a << b;
+  else if (what == "lshr")
+    made = a >> b;
+  else if (what == "ashr")
+    made = uint64_t(left >> b);
+  else if (what == "and")
+    made = a & b;
+  else if (what == "or")
+    made = a | b;
+  else if (what == "xor")
+    made = a ^ b;
+  else if (what == "smin")
+    made = uint64_t(std::min(left, right));
+  else if (what == "smax")
+    made = uint64_t(std::max(left, right));
+  else if (what == "umin")
+    made = std::min(a, b);
+  else if (what == "umax")
+    made = std::max(a, b);
+  else
+    return false;
+  return true;
+}
+
+uint64_t argument_of(const LaunchRequest& request, void* const* arguments, int64_t index) {
+  uint64_t value = 0;
+  for (const Parameter& parameter : request.kernel->parameters)
+    if (parameter.index == uint64_t(index) && parameter.size <= sizeof value)
+      std::memcpy(&value, arguments[index], parameter.size);
+  return value;
+}
+
+bool evaluate(const std::vector<Word>& words, const LaunchRequest& request, void* const* arguments, uint64_t& value) {
+  std::vector<uint64_t> stack;
+  for (const Word& word : words) {
+    if (word.what.empty()) {
+      stack.push_back(word.argument < 0 ? word.constant : argument_of(request, arguments, word.argument));
+      continue;
+    }
+    if (word.what == "sext" || word.what == "trunc") {
+      if (stack.empty()) return false;
+      const uint64_t now = cut(stack.back(), word.bits);
+      stack.back() = word.what == "sext" ? uint64_t(with_sign(now, word.bits)) : now;
+      continue;
+    }
+    if (stack.size() < 2) return false;
+    const uint64_t b = cut(stack.back(), word.bits);
+    stack.pop_back();
+    uint64_t made = 0;
+    if (!combine(word, cut(stack.back(), word.bits), b, made)) return false;
+    stack.back() = cut(made, word.bits);
+  }
+  if (stack.size() != 1) return false;
+  value = stack.back();
+  return true;
+}
+
+bool grid_of(const GridFormula& formula, const LaunchRequest& request, void* const* arguments, Dim3& grid) {
+  uint64_t x_and_y = 0, z = 0;
+  if (!evaluate(formula.x_and_y, request, arguments, x_and_y) || !evaluate(formula.z, request, arguments, z))
+    return false;
+  grid = {uint32_t(x_and_y), uint32_t(x_and_y >> 32), uint32_t(z)};
+  return grid.x && grid.y && grid.z && grid.x <= INT32_MAX && grid.y <= UINT16_MAX && grid.z <= UINT16_MAX;
+}
+
+bool takes(const std::vector<Word>& words, int64_t parameter) {
+  return std::any_of(words.begin(), words.end(), [&](const Word& word) { return word.argument == parameter; });
+}
+
+bool changes(const std::vector<Word>& words, const LaunchRequest& request, void* const* altered) {
+  return std::any_of(words.begin(), words.end(), [&](const Word& word) {
+    const auto in = [&](void* const* arguments) { return argument_of(request, arguments, word.argument); };
+    return word.argument >= 0 && in(request.arguments) != in(altered);
+  });
+}
+
+std::vector<GridFormula> read_formulas(const std::string& text) {
+  std::vector<GridFormula> found;
+  std::istringstream in(text);
+  for (std::string one; std::getline(in, one, ',');) {
+    const size_t first = one.find(':'), second = one.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos) continue;
+    found.push_back({strtoul(one.c_str(), nullptr, 10), read_words(one.substr(first + 1, second - first - 1)),
+                     read_words(one.substr(second + 1))});
+  }
+  return found;
+}
+
+const std::vector<GridFormula>& formulas() {
+  const char* text = getenv("INTELLIPERF_OTHER_GRIDS");
+  static const std::vector<GridFormula> found = read_formulas(text ? text : "");
+  return found;
+}
+
+}  // namespace
+
+bool goes_by(int64_t parameter) {
+  const auto& every = formulas();
+  return parameter >= 0 && std::any_of(every.begin(), every.end(), [&](const GridFormula& one) {
+           return takes(one.x_and_y, parameter) || takes(one.z, parameter);
+         });
+}
+
+bool own_grid(const LaunchRequest& request, void* const* altered, Dim3& grid) {
+  for (const GridFormula& formula : formulas()) {
+    Dim3 now;
+    if (formula.arguments != request.kernel->parameters.size()) continue;
+    if (!grid_of(formula, request, request.arguments, now)) continue;
+    if (now.x != request.grid.x || now.y != request.grid.y || now.z != request.grid.z) continue;
+    if (!changes(formula.x_and_y, request, altered) && !changes(formula.z, request, altered)) return false;
+    return grid_of(formula, request, altered, grid);
+  }
+  return false;
+}
+
+}  // namespace simt

@@ -1,0 +1,80 @@
+"""How the host computes a launch's grid from the arguments that it hands to the kernel, for other values of these.
+
+A formula is a row of words as the emulator's runtime reads them (own_grids.h): what they stand for is put on a stack.
+`@3` is an argument, `#7` a constant, and `add.32` takes two numbers of 32 bits off the stack.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from itertools import islice
+
+from intelliperf.validation.edits.launches import call_operands, function_bodies
+from intelliperf.validation.edits.names import plain_name
+
+_STUB = "__device_stub__"
+_DEFINED = re.compile(r"\s+(%\S+) = (.*?)(?:, ![\w.]+ ![\w()]+)*$")
+_TWO = re.compile(
+    r"(add|sub|mul|[su]div|[su]rem|shl|[la]shr|and|or|xor) (?:nuw |nsw |exact |disjoint )*i(\d+) (\S+), (\S+)$"
+)
+_CAST = re.compile(r"(zext|sext|trunc) (?:nneg |nuw |nsw )*i(\d+) (\S+) to i(\d+)$")
+_CHOICE = re.compile(r"(?:tail )?call (?:noundef )?(?:range\(.*?\) )?i(\d+) @llvm\.([us](?:min|max))\.i\d+\((.*)\)")
+_MOST_WORDS = 60
+
+
+def grid_formulas(ir: str, kernels: Collection[str]) -> tuple[str, ...]:
+    """Of each launch of these kernels whose grid depends on its arguments alone: how many arguments, then x and y, z.
+
+    Not where the block's size is calculated, too: it may go by the same arguments, and altered launches keep it.
+    `ir`: the host's, optimised, with the kernels' stubs not inlined. `kernels`: plain names.
+    """
+    found: dict[str, None] = {}
+    for body in function_bodies(ir):
+        values = {match[1]: match[2] for line in body if (match := _DEFINED.match(line)) is not None}
+        for grid, handed in _launches(body, kernels):
+            arguments = {one.split()[-1]: at for at, one in enumerate(handed) if one.split()[0] in ("i32", "i64")}
+            formulas = [_formula(one.split()[-1], values, arguments) for one in grid]
+            if all(formulas) and any("@" in one for one in formulas):
+                found[":".join([str(len(handed)), *formulas])] = None
+    return tuple(found)
+
+
+def _launches(body: list[str], kernels: Collection[str]) -> Iterator[tuple[list[str], list[str]]]:
+    """The two operands that hold the grid, and what the stub behind them is called with."""
+    grid: list[str] = []
+    for line in body:
+        name, operands = call_operands(line)
+        if name.endswith("PushCallConfiguration"):
+            fixed = all(one.split()[-1].isdecimal() for one in operands[2:4])
+            grid = operands[:2] if fixed else []
+        elif _STUB in name and grid:
+            if plain_name(name).removeprefix(_STUB) in kernels:
+                yield grid, operands
+            grid = []
+
+
+def _formula(name: str, values: dict[str, str], arguments: dict[str, int]) -> str:
+    """Empty where it is made of anything else."""
+    words = list(islice(_words(name, values, arguments), _MOST_WORDS + 1))
+    return "" if "" in words or len(words) > _MOST_WORDS else " ".join(words)
+
+
+def _words(name: str, values: dict[str, str], arguments: dict[str, int]) -> Iterator[str]:
+    if name in arguments:
+        yield f"@{arguments[name]}"
+    elif re.fullmatch(r"-?\d+", name):
+        yield f"#{name}"
+    elif (two := _TWO.match(values.get(name, ""))) is not None:
+        yield from _words(two[3], values, arguments)
+        yield from _words(two[4], values, arguments)
+        yield f"{two[1]}.{two[2]}"
+    elif (cast := _CAST.match(values.get(name, ""))) is not None:
+        yield from _words(cast[3], values, arguments)
+        yield f"sext.{cast[2]}" if cast[1] == "sext" else f"trunc.{min(int(cast[2]), int(cast[4]))}"
+    elif (choice := _CHOICE.match(values.get(name, ""))) is not None:
+        for one in choice[3].split(", "):
+            yield from _words(one.split()[-1], values, arguments)
+        yield f"{choice[2]}.{choice[1]}"
+    else:
+        yield ""

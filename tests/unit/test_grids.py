@@ -1,0 +1,41 @@
+"""How the host's compiled code computes a grid from what it hands to the kernel."""
+
+from __future__ import annotations
+
+import pytest
+
+from intelliperf.validation.edits.grids import grid_formulas
+
+_MAIN = """define i32 @main(i32 %argc, i32 %m) {{
+  %n = call i32 @atoi(ptr null)
+{body}
+  %w = zext i32 %g to i64, !dbg !3
+  %p = or disjoint i64 %w, 4294967296
+  %r = invoke i32 @__cudaPushCallConfiguration(i64 %p, i32 1, i64 4294967552, i32 1, i64 noundef 0, ptr null)
+          to label %1 unwind label %2
+1:
+  invoke void @_Z20__device_stub__scalePfi(ptr noundef %a, i32 noundef %n) #16
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("  %g = udiv i32 %n, 256", "@1 #256 udiv.32"),
+        ("  %s = add nsw i32 %n, 255, !dbg !5\n  %g = lshr i32 %s, 8", "@1 #255 add.32 #8 lshr.32"),
+        (
+            "  %s = sdiv exact i32 %n, 2\n  %g = tail call i32 @llvm.smin.i32(i32 %s, i32 1024)",
+            "@1 #2 sdiv.32 #1024 smin.32",
+        ),
+        ("  %g = udiv i32 %m, 256", ""),  # no argument of the kernel
+        ("  %g = add i32 7, 1", ""),
+        ("  %g = call i32 @blocks(i32 %n)", ""),
+    ],
+)
+def test_a_grid_is_a_formula_of_the_kernels_arguments(body: str, expected: str) -> None:
+    formula = f"2:{expected} trunc.32 #4294967296 or.64:#1"
+    assert grid_formulas(_MAIN.format(body=body), {"scale"}) == ((formula,) if expected else ())
+    assert grid_formulas(_MAIN.format(body=body), {"other"}) == ()
+    calculated = _MAIN.replace("i64 4294967552", "i64 %b")
+    assert grid_formulas(calculated.format(body=body), {"scale"}) == ()
