@@ -192,7 +192,7 @@ def test_bank_conflicts_are_cycles_beyond_those_without_any() -> None:
     profile = judged("MI200", lds(0.75 * cycles, cycles), tile)
     assert profile.quantity(Metric.LDS_PHASES_IDEAL).value == cycles / 4
     finding = BankConflict().diagnose(profile, device_of("MI200"))
-    assert finding is not None and "4.0x" in finding.sentence
+    assert finding is not None and "4.0×" in finding.sentence
     assert BankConflict().diagnose(judged("MI200", lds(0.0, cycles), tile), device_of("MI200")) is None
 
 
