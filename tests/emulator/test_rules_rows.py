@@ -282,6 +282,15 @@ def test_what_one_turn_owes_another_is_told(tmp_path: Path, old: str, new: str, 
     assert proposal.declined is None if not reason else reason in proposal.declined.reason  # type: ignore[union-attr]
 
 
+def test_blocks_of_one_thread_stay_as_large_as_the_kernel_says(tmp_path: Path) -> None:
+    program = SMALL.replace("<<<4, 256>>>", "<<<4, 1>>>")
+    assert propose(tmp_path / "free", "app.hip", program, "k").candidate is not None
+    bounded = program.replace("__global__ void k(", "__launch_bounds__(1)\n__global__ void k(")
+    proposal = propose(tmp_path / "bounded", "app.hip", bounded, "k")
+    assert proposal.declined is not None
+    assert "bounds for its blocks" in proposal.declined.reason
+
+
 def test_a_function_that_single_threads_call_as_well_stays(tmp_path: Path) -> None:
     program = SMALL.replace("out[row] = sum;", "out[row] = sum + squared(m + row * cols, cols);").replace(
         "int main() {", "__global__ void other(int* o) { o[threadIdx.x] = squared(o, 4); }\nint main() {\n"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from intelliperf.codegen.rules.blocks import launched_threads
-from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite
+from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, bounds_its_blocks
 from intelliperf.codegen.rules.relabel import kernel_of, kernel_place
 from intelliperf.codegen.syntax.tree import Node
 from intelliperf.records import Metric
@@ -62,8 +62,6 @@ def _write(problem: Problem, place: Place, function: Node, threads: int) -> None
     name = function.place
     if name is None or name.macro:
         raise NotApplicable(f"{place}: the kernel is written by a macro")
-    source = problem.source(place.path)
-    header = source.code(function.start_offset, name.offset)
-    if "launch_bounds" in header or "flat_work_group_size" in header:
+    if bounds_its_blocks(problem, place, function):
         raise NotApplicable(f"{place}: the kernel has bounds already")
-    source.insert(name.offset, f"__launch_bounds__({threads}) ")
+    problem.source(place.path).insert(name.offset, f"__launch_bounds__({threads}) ")

@@ -277,3 +277,10 @@ def is_pattern(function: Node) -> bool:
 
 def body(function: Node) -> Node:
     return next(child for child in function.children if child.kind == "CompoundStmt")
+
+
+def bounds_its_blocks(problem: Problem, place: Place, function: Node) -> bool:
+    """Does the kernel say how large its blocks may be?"""
+    name = function.place
+    header = problem.source(place.path).code(function.start_offset, name.offset) if name is not None else ""
+    return "launch_bounds" in header or "flat_work_group_size" in header

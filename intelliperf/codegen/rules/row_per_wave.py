@@ -25,7 +25,15 @@ from intelliperf.codegen.rules.independence import Independence
 from intelliperf.codegen.rules.lanes import written
 from intelliperf.codegen.rules.lds_arrays import is_shared
 from intelliperf.codegen.rules.polynomials import GRID_THREAD, Algebra, atom
-from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body, resolved_functions
+from intelliperf.codegen.rules.problem import (
+    NotApplicable,
+    Place,
+    Problem,
+    Rewrite,
+    body,
+    bounds_its_blocks,
+    resolved_functions,
+)
 from intelliperf.codegen.rules.relabel import check_relabelling, kernel_of, kernel_place
 from intelliperf.codegen.rules.row_loops import (
     Words,
@@ -387,6 +395,8 @@ def _is_shared_by_block(coordinate: Node) -> bool:
 
 def _number_of_single(problem: Problem, place: Place, kernel: Node) -> None:
     """What the one thread of a block read of its place, as all lanes of a group have to read it."""
+    if bounds_its_blocks(problem, place, kernel):
+        raise NotApplicable(f"{place}: the kernel has bounds for its blocks")
     source = problem.source(place.path)
     for node in kernel.everything():
         if node.kind != "Coordinate" or not node.name.startswith(("threadIdx", "blockDim")):

@@ -18,7 +18,7 @@ from intelliperf.codegen.rules.lanes import initializer, written
 from intelliperf.codegen.rules.lds_arrays import is_shared
 from intelliperf.codegen.rules.loops import upper_limits
 from intelliperf.codegen.rules.polynomials import GRID_THREAD, Algebra, atom, constant
-from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
+from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body, bounds_its_blocks
 from intelliperf.codegen.rules.relabel import check_relabelling, kernel_of, kernel_place
 from intelliperf.codegen.rules.statements import is_constant
 from intelliperf.codegen.rules.whole_waves import has_effects
@@ -105,9 +105,7 @@ def _walk(problem: Problem, place: Place, kernel: Node) -> Walk:
 
 def _check_alone(problem: Problem, place: Place, kernel: Node, loop: Node, counter: Node) -> None:
     """Raise `NotApplicable` where one thread may have been relied upon: arrays that overlap, bounds for the block."""
-    name = kernel.place
-    header = problem.source(place.path).code(kernel.start_offset, name.offset) if name is not None else ""
-    if "launch_bounds" in header or "flat_work_group_size" in header:
+    if bounds_its_blocks(problem, place, kernel):
         raise NotApplicable(f"{place}: the kernel has bounds for its blocks")
     algebra = Algebra(kernel)
     algebra.free.add(counter.id)

@@ -18,7 +18,7 @@ import tree_sitter
 from intelliperf.codegen.rules.blocks import Launch, Program, definitions, is_changed, text_of, walk
 from intelliperf.codegen.rules.lds_arrays import is_shared
 from intelliperf.codegen.rules.methods import METHOD_CALLS
-from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
+from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body, bounds_its_blocks
 from intelliperf.codegen.rules.relabel import check_relabelling, kernel_of, kernel_place
 from intelliperf.codegen.rules.statements import callee_name
 from intelliperf.codegen.syntax import outline
@@ -104,9 +104,7 @@ def element_limit(problem: Problem, place: Place, kernel: Node, written: _Writte
 
 def _check_surroundings(problem: Problem, place: Place, kernel: Node) -> None:
     """Raise `NotApplicable` where the block size may matter outside of the kernel's own text."""
-    name = kernel.place
-    header = problem.source(place.path).code(kernel.start_offset, name.offset) if name is not None else ""
-    if "launch_bounds" in header or "flat_work_group_size" in header:
+    if bounds_its_blocks(problem, place, kernel):
         raise NotApplicable(f"{place}: the kernel has bounds for its blocks")
     objects = any(_makes_or_asks_object(node) for node in kernel.everything())
     for text in problem.task.sources.values():
