@@ -60,6 +60,7 @@ PARTS = (
     "scheduler",
     "settings",
     "other_sizes",
+    "own_grids",
     "shadow",
     "shadow_functions",
     "shape_sample",
