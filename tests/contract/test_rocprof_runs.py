@@ -110,7 +110,7 @@ def test_a_scattered_copy_and_a_conflicting_tile_are_found_on_the_way(tmp_path: 
     finding = MemoryAccess().diagnose(judged[COPY], DEVICE)
     assert finding is not None and "were not asked for" in finding.sentence
     finding = BankConflict().diagnose(judged[TILE], DEVICE)
-    assert finding is not None and "32.0x" in finding.sentence
+    assert finding is not None and "32.0×" in finding.sentence
 
 
 @pytest.mark.parametrize("format_name", ["csv", "json", "rocpd"])

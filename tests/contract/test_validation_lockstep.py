@@ -182,6 +182,19 @@ def test_where_the_reference_has_no_one_answer_a_candidate_may_fail(tmp_path):
     assert [*found] == ["candidate"] and found["candidate"].sync == 2
 
 
+@pytest.mark.parametrize(("base_fails", "evidence"), [(True, False), (False, True)])
+def test_a_run_that_dies_after_a_launch_that_failed_in_the_reference_is_no_evidence(tmp_path, base_fails, evidence):
+    right = steps()[1]
+    calibration = learnt(tmp_path, [right])
+    first = steps(status=700)[1] if base_fails else right
+    listed = {BASE: [right, first, right], "candidate": [right, first, {"signal": 11}]}
+    runs = [SideRun(label, program(tmp_path / label, plan)) for label, plan in listed.items()]
+    rule = dataclasses.replace(RULE, compared=lambda d: d.target and d.status == 0, after_failures=True)
+    followed = follow(setting(tmp_path), runs, rule, Checker(calibration))
+    assert ("candidate" in followed.divergences) is evidence
+    assert ("the original failed" in followed.coverage("candidate")) is not evidence
+
+
 def test_a_launch_that_fails_is_not_a_fast_one(tmp_path):
     assert judged(tmp_path, steps(), steps(status=701))[0].outcome is Outcome.CRASHED
     assert judged(tmp_path, steps(), steps(status=700))[0].outcome is Outcome.MEMORY_ERROR

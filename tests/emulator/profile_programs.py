@@ -8,6 +8,7 @@ from pathlib import Path
 
 from intelliperf.emulator.backend import EmulatorBackend
 from intelliperf.processes.process import run
+from intelliperf.project.scratch import COMPILE_LOG
 from intelliperf.protocols import ApplicationProfile
 from intelliperf.records import Application, KernelProfile, SourceEvidence
 
@@ -42,7 +43,9 @@ def build(
 ) -> Program:
     """Build in `directory` with our compilers first on PATH, as a run of the product does."""
     backend = EmulatorBackend(directory.parent / f"{directory.name}-records", target)
-    environment = backend.build_environment()
+    environment = dict(backend.build_environment())
+    if directory.parent.name == "root":  # a scratch copy's mirror
+        environment["INTELLIPERF_COMPILE_LOG"] = str(directory.parents[1] / COMPILE_LOG)
     for number, command in enumerate(commands):
         done = run(command, directory, BUILD_DEADLINE_S, directory.parent / "logs", f"build-{number}", environment)
         assert done.ok, done.tail()

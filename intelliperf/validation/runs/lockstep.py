@@ -144,10 +144,14 @@ class Followed:
     syncs: int
     uncovered: tuple[str, ...] = ()  # what the base did that cannot be compared
     left: Mapping[str, int] = field(default_factory=dict)  # runs that were left early → points compared until then
+    astray: Collection[str] = ()  # those of them that died after a launch with which the base itself had failed
 
     def coverage(self, label: str) -> str:
         """For people: empty where the run was followed to its end."""
-        return f"the first {self.left[label]} compared launches, to bound the effort" if label in self.left else ""
+        if label not in self.left:
+            return ""
+        why = "the original failed with a later one, too" if label in self.astray else "to bound the effort"
+        return f"the first {self.left[label]} compared launches, {why}"
 
 
 @dataclass(frozen=True)
@@ -176,6 +180,8 @@ class _Progress:
     uncovered: tuple[str, ...] = ()
     pairings: Remembered[Pairing] = field(default_factory=Remembered)
     left: dict[str, int] = field(default_factory=dict)
+    astray: set[str] = field(default_factory=set)
+    base_failed: bool = False  # with a launch, after which what memory holds is anybody's guess
     since: Begun | None = None  # the first point of comparison
 
     def leave(self, others: Sequence[Side], rule: Rule) -> list[Side]:
@@ -220,6 +226,7 @@ def follow(
                 break
             progress.events.append(bare(message))
             if isinstance(message, Dispatch):
+                progress.base_failed |= message.status != 0
                 progress.syncs += message.target and rule.compared(message)
                 others = progress.leave(others, rule)
                 if message.target:
@@ -230,7 +237,13 @@ def follow(
         for side in others:
             _survives(progress, side, lambda s: ended.update({s.label: s.finish(patience())}))
     return Followed(
-        ended, progress.divergences, tuple(progress.events), progress.syncs, progress.uncovered, progress.left
+        ended,
+        progress.divergences,
+        tuple(progress.events),
+        progress.syncs,
+        progress.uncovered,
+        progress.left,
+        progress.astray,
     )
 
 
@@ -266,6 +279,11 @@ def _keeps_up(
     except SideFailed as error:
         if error.label == base.label:
             raise
+        astray = progress.base_failed or (isinstance(expected, Dispatch) and expected.status != 0)
+        if rule.after_failures and astray and error.failure is Failure.CRASHED:
+            progress.left[side.label] = progress.syncs
+            progress.astray.add(side.label)
+            return False
         divergence = _failed(error)
     if divergence is not None:
         progress.divergences[side.label] = divergence
