@@ -150,8 +150,10 @@ class Followed:
         """For people: empty where the run was followed to its end."""
         if label not in self.left:
             return ""
-        why = "the original failed with a later one, too" if label in self.astray else "to bound the effort"
-        return f"the first {self.left[label]} compared launches, {why}"
+        died = "then it died, after a launch with which the original itself fails"
+        return (
+            f"the first {self.left[label]} compared launches, {died if label in self.astray else 'to bound the effort'}"
+        )
 
 
 @dataclass(frozen=True)
