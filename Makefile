@@ -23,6 +23,7 @@ setup: $(STAMP) ## a virtual environment with the package and its development to
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	$(BIN)/python -m compileall -q intelliperf
 	@echo "building the emulator's runtime, once for these sources"
 	$(BIN)/python -c 'from intelliperf.emulator.native import runtime_library; runtime_library()'
 	touch $@

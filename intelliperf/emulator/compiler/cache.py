@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import json
 import os
+import time
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
@@ -24,6 +25,7 @@ from intelliperf.processes.storage import cache_directory
 
 _FORMAT = 1
 _LIMIT_BYTES = 2 * 1024**3
+_LOOKED_EVERY_S = 60.0
 _EMULATOR = Path(__file__).resolve().parents[1]
 _DROP_INS = _EMULATOR.parent / "dropins"
 
@@ -104,9 +106,17 @@ def _keep(manifest: Path, kept: Path, unit: Unit, output: Path, compiled: Compil
 
 
 def _make_room(directory: Path) -> None:
-    """Drop the entries that were used longest ago once the cache is larger than its limit."""
+    """Drop the entries that were used longest ago once the cache is larger than its limit.
+
+    Looking at thousands of entries takes longer than some compilations, so that it is not done for each of them.
+    """
     if not directory.exists():
         return
+    looked = directory / ".looked"
+    with contextlib.suppress(FileNotFoundError):
+        if 0 <= time.time() - looked.stat().st_mtime < _LOOKED_EVERY_S:
+            return
+    looked.touch()
     entries = []
     for path in directory.glob("*.o"):
         with contextlib.suppress(FileNotFoundError):
