@@ -289,12 +289,12 @@ def record_limit(options: Options) -> int:
 
 def compiler_for(scratch: Path) -> Compiler:
     """clang as the edit gate's eyes, with headers precompiled once for all."""
-    from intelliperf.codegen.syntax.prefix import Prefixes
+    from intelliperf.dropins.precompiled import KeptHeaders
     from intelliperf.dropins.toolchain import find_toolchain, tool_environment
     from intelliperf.validation.edits.units import Compiler
 
-    headers = Prefixes(cache_directory() / "judged-headers", tool_environment(), _HEADERS_TIMEOUT_S, _HEADERS_BYTES)
-    return Compiler(tuple(find_toolchain().driver()), tool_environment(), scratch, headers.precompiled)
+    headers = KeptHeaders(cache_directory() / "judged-headers", _HEADERS_BYTES, _HEADERS_TIMEOUT_S)
+    return Compiler(tuple(find_toolchain().driver()), tool_environment(), scratch, headers)
 
 
 def _rebuilt(version: Version, name: str, environment: Mapping[str, str], timeout_s: float) -> Application | None:

@@ -40,6 +40,7 @@ _DROPPED_WITH_VALUE = frozenset(
     {"-o", "-dependency-file", "-MT", "-MF", "-MQ", "-main-file-name", "-fcuda-include-gpubinary", "-dumpdir"}
 )
 _DROPPED_PREFIXES = ("-fdebug-compilation-dir=", "-fcoverage-compilation-dir=", "-cuid=")
+_FROM_HERE = "-working-directory="
 _OUTPUTS = frozenset({"-S", "-emit-llvm", "-emit-obj", "-MD", "-MMD", "-MP"})
 # What is said of a header's names, to a debugger or in bitcode, is not what is said of a precompiled one's.
 _DESCRIBED_TYPES = frozenset(
@@ -85,6 +86,25 @@ class _Reading:
     project: tuple[Path, ...]
 
 
+class KeptHeaders:
+    """For readers of sources that ask many times: made as soon as one is asked for, kept below `directory`.
+
+    `limit_bytes` of them are kept; `deadline_s` is for making one.
+    """
+
+    def __init__(self, directory: Path, limit_bytes: int, deadline_s: float) -> None:
+        self._shelf = Shelf(directory, limit_bytes, tool_environment(), deadline_s)
+
+    def header(self, argv: tuple[str, ...], source: Path, directory: Path) -> Path | None:
+        """What serves this call for the text on disk; to be read before all else. None where nothing does."""
+        return _header_for(Call(argv, str(source), directory), self._shelf, once=True)
+
+    def discard(self, header: Path) -> None:
+        """To be called for one that clang refuses: what it was made of has changed."""
+        with contextlib.suppress(OSError):
+            self._shelf.discard(header)
+
+
 def front_end(call: Call, deadline_s: float) -> tuple[Completed, str]:
     """Run it, with precompiled headers where that changes nothing of what it writes and says: how it ended, and that.
 
@@ -128,8 +148,11 @@ def leading_includes(text: str) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _header_for(call: Call, shelf: Shelf) -> Path | None:
-    """A precompiled header that serves the call; None where none does, or it is not worth one yet."""
+def _header_for(call: Call, shelf: Shelf, once: bool = False) -> Path | None:
+    """A precompiled header that serves the call; None where none does, or it is not worth one yet.
+
+    `once`: it is worth one at the first sight.
+    """
     reading = _reading(call)
     if reading is None:
         return None
@@ -137,7 +160,7 @@ def _header_for(call: Call, shelf: Shelf) -> Path | None:
         text = (call.directory / call.source).read_text("utf-8", "surrogateescape")
         names = _of_the_machine(leading_includes(text), reading.project)
         for some, often in {names: SIGHTINGS, **_prelude_alone(reading)}.items():
-            entry = _entry(call, reading, some, shelf, often)
+            entry = _entry(call, reading, some, shelf, 1 if once else often)
             if entry is not None and not _shadowed(entry.facts, reading.project):
                 return entry.header
     except OSError:  # no room or no right to keep one, or no such source
@@ -184,12 +207,13 @@ def _reading(call: Call) -> _Reading | None:
     prelude = str(include_directory() / PRELUDE)
     roots = _roots(call.argv)
     words: list[str] = []
+    directory = _directory(call)
     project: list[Path] = _named_in_the_environment(roots) if call.is_driver else []
     machine = list(roots)
     pending = iter((*call.before, *call.after))
     for word in pending:
         flag = next((flag for flag in _DIRECTORIES if word.startswith(flag)), "")
-        if word in _OUTPUTS or word.startswith(_DROPPED_PREFIXES):
+        if word in _OUTPUTS or word.startswith((*_DROPPED_PREFIXES, _FROM_HERE)):
             continue
         if word in _DROPPED_WITH_VALUE:
             next(pending, None)
@@ -202,7 +226,7 @@ def _reading(call: Call) -> _Reading | None:
         elif word.startswith(_REFUSED):
             return None
         elif flag:
-            place = call.directory / (word[len(flag) :] or next(pending, ""))
+            place = directory / (word[len(flag) :] or next(pending, ""))
             if _is_below(place, roots):
                 machine.append(Path(os.path.normpath(place)))
                 words += [flag, str(place)]
@@ -211,6 +235,12 @@ def _reading(call: Call) -> _Reading | None:
         else:
             words.append(word)
     return _Reading(tuple(words), tuple(dict.fromkeys(machine)), tuple(dict.fromkeys(project)))
+
+
+def _directory(call: Call) -> Path:
+    """Where relative directories of headers count from."""
+    named = [word[len(_FROM_HERE) :] for word in call.argv if word.startswith(_FROM_HERE)]
+    return call.directory / named[-1] if named else call.directory
 
 
 def _roots(argv: Sequence[str]) -> tuple[Path, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from readers import Gate
+from readers import Gate, reading_of
 
 from intelliperf.records import Candidate, Declaration, FileEdit, Origin, OriginKind, content_hash
 from intelliperf.validation.edits.gate import StaticVerdict, examine
@@ -291,3 +291,17 @@ def test_a_helper_may_stand_in_the_block_of_plain_names_in_which_the_kernel_stan
     helper = ("__global__ void scale", "__device__ float thrice(float x) { return 3 * x; }\n__global__ void scale")
     found = Gate(tmp_path, {"app.hip": source}, "scale").replaced(helper, (BODY, "out[i] = thrice(in[i]);"))
     assert found.refusal == ""
+
+
+def test_a_header_of_another_project_below_the_same_relative_directory_is_not_read(tmp_path):
+    source = (
+        "#include <own.h>\n#include <hip/hip_runtime.h>\n__global__ void twice(float* a) { a[threadIdx.x] *= 2; }\n"
+    )
+    source += "int main() { twice<<<1, own()>>>(nullptr); }\n"
+    found = []
+    for number in (32, 96):
+        texts = {"app.hip": source, "inc/own.h": f"#pragma once\ninline int own() {{ return {number}; }}\n"}
+        reading = reading_of(tmp_path / str(number), texts, "-Iinc")
+        found += [reading.compiler.host_ir(unit, {}) for unit in reading.units]
+    assert "ret i32 32" in found[0]
+    assert "ret i32 96" in found[1]

@@ -16,6 +16,7 @@ from intelliperf.dropins.shelf import Shelf, listing
 LIMIT_BYTES = 64 * 1024**2  # of precompiled headers on disk, about 6 MB each
 _SYSTEM_INCLUDE = re.compile(r"\s*#\s*include\s*<[^>\n]+>")
 # From here on, headers may mean something else than at the unit's start, or only one of two branches is read.
+_RELATIVE = re.compile(r"^-(?:I|iquote|isystem|idirafter|include)(?:\n|(?=[^\n]))(?!/)", re.MULTILINE)
 _OTHER_DIRECTIVE = re.compile(r"\s*#\s*(?!include\b|pragma\b)\w+")
 
 
@@ -46,6 +47,8 @@ class Prefixes:
         """
         includes = leading_includes(text)
         flags = tuple(word for word in command if not word.startswith("-working-directory="))
+        if _RELATIVE.search("\n".join(flags)):  # headers of this project, of which another has its own
+            flags = (*command, str(directory))
         key = hashlib.sha256(repr((flags, includes)).encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
         def emitting(header: Path, made: Path, listed: Path) -> tuple[str, ...]:

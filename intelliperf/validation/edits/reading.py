@@ -36,6 +36,10 @@ class Reading:
     units: tuple[Unit, ...]
     _hosts: dict[object, Host] = field(default_factory=dict)
     _devices: dict[object, dict[Unit, Device]] = field(default_factory=dict)
+    _latest_host: dict[object, Host] = field(
+        default_factory=dict
+    )  # of what is not kept, so that no caller reads it anew
+    _latest_devices: dict[object, dict[Unit, Device]] = field(default_factory=dict)
     _readers: dict[str, tuple[Unit, ...]] = field(default_factory=dict)
     _lexed: dict[str, list[Token]] = field(default_factory=dict)
     _prepared: dict[object, str] = field(default_factory=dict)
@@ -79,7 +83,7 @@ class Reading:
         self._prepared.clear()
         wanted = [(_HOST, unit) for unit in units] + [(_DEVICE, unit) for unit in units if unit.language != "c++"]
         for texts in versions:  # one by one: they share precompiled headers
-            if (units, _key(texts)) in self._hosts:
+            if (units, _key(texts)) in self._hosts.keys() | self._latest_host.keys():
                 continue
 
             def made(one: tuple[str, Unit], texts: Mapping[Path, str] = texts) -> str | None:
@@ -102,12 +106,16 @@ class Reading:
     def host(self, units: tuple[Unit, ...], texts: Mapping[Path, str], keep: bool = False) -> Host:
         """The host sides of the units with these texts. `keep` for the next candidate. Raises `Unreadable`."""
         key = (units, _key(texts))
-        if key in self._hosts:
-            return self._hosts[key]
+        known = self._hosts.get(key) or self._latest_host.get(key)
+        if known is not None:
+            return known
         sides = _side_by_side(lambda unit: self._ir(_HOST, unit, texts), units)
         found = Host(dict(zip(units, sides, strict=True)))
         if keep:
             self._hosts[key] = found
+        else:
+            self._latest_host.clear()
+            self._latest_host[key] = found
         return found
 
     def devices(
@@ -115,8 +123,9 @@ class Reading:
     ) -> dict[Unit, Device]:
         """The device sides of those that have one. Raises `Unreadable`."""
         key = (units, _key(texts))
-        if key in self._devices:
-            return self._devices[key]
+        known = self._devices.get(key) or self._latest_devices.get(key)
+        if known is not None:
+            return known
         both = tuple(unit for unit in units if unit.language != "c++")
         sides = _side_by_side(lambda unit: self._ir(_DEVICE, unit, texts), both)
         found = {
@@ -125,6 +134,9 @@ class Reading:
         }
         if keep:
             self._devices[key] = found
+        else:
+            self._latest_devices.clear()
+            self._latest_devices[key] = found
         return found
 
     @cached_property

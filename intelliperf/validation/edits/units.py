@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from intelliperf.processes import process
 
@@ -65,21 +66,26 @@ def logged_units(log: Path) -> tuple[Unit, ...]:
     return tuple(found)
 
 
+class Headers(Protocol):
+    """Precompiled headers for the calls of a compiler."""
+
+    def header(self, argv: tuple[str, ...], source: Path, directory: Path) -> Path | None:
+        """What the source includes first; None where there is none for it."""
+
+    def discard(self, header: Path) -> None:
+        """Of one that the compiler refuses."""
+
+
 class Compiler:
     """clang as a reader. `driver` is the start of its command line; `texts` stand in for files, by absolute path."""
 
     def __init__(
-        self,
-        driver: tuple[str, ...],
-        environment: Mapping[str, str],
-        scratch: Path,
-        precompiled: Callable[[tuple[str, ...], Path, str], Path | None] = lambda command, directory, text: None,
+        self, driver: tuple[str, ...], environment: Mapping[str, str], scratch: Path, headers: Headers | None = None
     ) -> None:
-        """`precompiled` makes a header of what a text includes first, for a command; None where that cannot be."""
         self._driver = driver
         self._environment = dict(environment)
         self._scratch = scratch
-        self._precompiled = precompiled
+        self._headers = headers
 
     def run(self, words: tuple[str, ...], directory: Path, limit: int = _OUTPUT_LIMIT_BYTES) -> str:
         """What it writes to standard output. Raises `Unreadable`."""
@@ -130,23 +136,26 @@ class Compiler:
 
     def _assembly(self, unit: Unit, flags: tuple[str, ...], texts: Mapping[Path, str]) -> str:
         header = self._header(unit, flags, texts)
-        try:
-            return self.run((*flags, *header, *self.overlay(texts), *_to_stdout(unit)), unit.directory)
-        except Unreadable as error:
-            if not header or _STALE.search(str(error)) is None:
-                raise
-            return self.run((*flags, *self.overlay(texts), *_to_stdout(unit)), unit.directory)
+        if header is not None and self._headers is not None:
+            words = ("-Xclang", "-include-pch", "-Xclang", str(header))
+            try:
+                return self.run((*flags, *words, *self.overlay(texts), *_to_stdout(unit)), unit.directory)
+            except Unreadable as error:
+                if _STALE.search(str(error)) is None:
+                    raise
+                self._headers.discard(header)
+        return self.run((*flags, *self.overlay(texts), *_to_stdout(unit)), unit.directory)
 
-    def _header(self, unit: Unit, flags: tuple[str, ...], texts: Mapping[Path, str]) -> tuple[str, ...]:
+    def _header(self, unit: Unit, flags: tuple[str, ...], texts: Mapping[Path, str]) -> Path | None:
         """The original's first headers, where neither they nor what stands before and between them is edited."""
-        if not texts.keys() <= {unit.source}:
-            return ()
+        if self._headers is None or not texts.keys() <= {unit.source}:
+            return None
         original = unit.source.read_bytes().decode("utf-8", "surrogateescape")
         end = max((found.end() for found in _INCLUDE.finditer(original)), default=0)
         if texts.get(unit.source, original)[:end] != original[:end]:
-            return ()
-        path = self._precompiled((*self._driver, *flags), unit.directory, original)
-        return ("-Xclang", "-include-pch", "-Xclang", str(path)) if path is not None else ()
+            return None
+        argv = (*self._driver, *flags, *_to_stdout(unit))
+        return self._headers.header(argv, unit.source, unit.directory)
 
     def optimised(self, ir: str, directory: Path) -> str:
         """The module after light optimisation."""
