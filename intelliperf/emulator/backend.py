@@ -66,8 +66,8 @@ _VARIABLES = {
 }
 
 
-# Within the arena, whose base and granules are the runtime's (memory.cpp, memory.h).
-REPLAYED = Space(base=0x100000000000 + (64 << 20), page=4096, alignment=256, gap=1 << 20)
+# Within the arena, whose base, granules and least room are the runtime's (memory.cpp, memory.h).
+REPLAYED = Space(base=0x100000000000 + (64 << 20), page=4096, alignment=256, gap=3 << 20)
 
 
 class EmulatorBackend:

@@ -15,7 +15,8 @@ from intelliperf.recordings.places import Places, following
 class Space:
     """Where a device's replays may put memory; sizes in bytes.
 
-    Every buffer ends at a page, in steps of `alignment`, and `gap` lies between it and the next one.
+    Every buffer ends at a page, in steps of `alignment`; as much again and `gap` lie between it and the next one, where
+    launches of larger sizes have room.
     """
 
     base: int
@@ -26,11 +27,12 @@ class Space:
     def places(self, buffers: Iterable[RecordedBuffer]) -> Places:
         """For the memory of one dispatch, in its order; device variables have none."""
         spans = sorted((one.address, one.size) for one in buffers if one.name is None and one.size)
-        bases, end = [], self.base
+        bases, free = [], self.base
         for _, size in spans:
-            room = _rounded(size, self.alignment)
-            end = _rounded(end + self.gap + room, self.page)
-            bases.append(end - room)
+            whole = _rounded(size, self.alignment)
+            end = _rounded(free + whole, self.page)
+            bases.append(end - whole)
+            free = end + whole + self.gap
         return Places(tuple(spans), tuple(bases), self.page)
 
 

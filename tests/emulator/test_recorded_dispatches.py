@@ -85,8 +85,8 @@ _CANDIDATE = Candidate((FileEdit("app.hip", content_hash(""), "// another\n"),),
 class Recorded(patchbench.Bench):
     """Its judge replays whatever the application's time."""
 
-    def __init__(self, root: Path) -> None:
-        super().__init__(root, _SOURCE, "app.hip")
+    def __init__(self, root: Path, source: str = _SOURCE) -> None:
+        super().__init__(root, source, "app.hip")
         self.recorder = Recorder(root / "recordings", root / "images", 1 << 26, least_seconds=0.0)
         self.judge = Judge(self.backend, UNCONFINED, Settings(60.0, 5.0), self.recorder)
 
@@ -267,3 +267,34 @@ def test_a_recording_of_another_release_or_machine_is_refused(bench: Recorded, t
 def _recorded(bench: Recorded) -> list[Path]:
     bench.replayed(bench.reference, bench.recorder)
     return list(bench.recorder.recordings.glob("*.recording"))
+
+
+_SIZED = r"""
+#include <hip/hip_runtime.h>
+#include <cstdio>
+#include <vector>
+__global__ void sums(const int* in, int* out, int rows, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= rows) return;
+  int sum = 0;
+  for (int k = 0; k < n; ++k) sum += in[k * rows + i];
+  out[i] = sum;
+}
+int main() {
+  const int rows = 256, n = 200;
+  std::vector<int> h(rows * n);
+  for (int i = 0; i < rows * n; ++i) h[i] = i * 37 % 101;
+  int *in, *out;
+  if (hipMalloc(&in, rows * n * 4) || hipMalloc(&out, rows * 4)) return 1;
+  if (hipMemcpy(in, h.data(), rows * n * 4, hipMemcpyHostToDevice)) return 2;
+  sums<<<2, 128>>>(in, out, rows, n);
+  if (hipMemcpy(h.data(), out, rows * 4, hipMemcpyDeviceToHost)) return 3;
+  for (int i = 0; i < rows; ++i) printf("%d\n", h[i]);
+}
+"""
+
+
+def test_recorded_memory_has_room_for_larger_sizes(tmp_path: Path) -> None:
+    verdict = Recorded(tmp_path, _SIZED).verdict(("k < n;", "k < min(n, 200);"))
+    assert note(verdict)[0] is CheckStatus.PASSED or "dispatch recorded" in verdict.detail, verdict.detail
+    assert verdict.outcome is Outcome.WRONG_OUTPUT and "scalar argument" in verdict.detail, verdict.detail

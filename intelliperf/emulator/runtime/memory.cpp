@@ -59,6 +59,7 @@ struct Heap {
   uint64_t tolerated = 0;  // times that memory was opened beside an allocation
   MemoryMode mode = MemoryMode::kStrict;
   bool tolerant = false;
+  bool leaves_room = false;  // behind each allocation
   uint8_t poison = 0xA5;
   std::recursive_mutex lock;
 };
@@ -129,6 +130,8 @@ Heap& heap() {
     if (mode && std::strcmp(mode, "slack") == 0) made->mode = MemoryMode::kSlack;
     const char* tolerate = std::getenv("INTELLIPERF_TOLERATE");
     made->tolerant = tolerate && *tolerate;
+    const char* before = std::getenv("INTELLIPERF_EXPORT_BEFORE");
+    made->leaves_room = before && *before;
     create_arena(*made);
     return made;
   }();
@@ -285,7 +288,11 @@ uint64_t room_for(uint64_t asked) {
   return sized ? asked : 0;
 }
 
+uint64_t room_pages(uint64_t asked) { return round_up(most_room(asked), kPageBytes) / kPageBytes; }
+
 }  // namespace
+
+uint64_t most_room(uint64_t asked) { return asked > kMostRoomBytes ? 0 : std::max(asked, kWideBytes); }
 
 void fill_room(const Allocation& allocation, bool turned) {
   auto* base = reinterpret_cast<char*>(allocation.base);  // NOLINT(performance-no-int-to-ptr)
@@ -309,6 +316,7 @@ Allocation* allocate(uint64_t asked, MemoryKind kind, uint32_t flags) {
   const uint64_t pages = round_up(capacity, kPageBytes) / kPageBytes;
   const bool guarded = h.guarded < kMostGuarded;
   uint64_t guard_pages = guarded ? std::clamp(pages / 2, kSmallestGuardPages, kLargestGuardPages) : 0;
+  if (guarded && device && h.leaves_room) guard_pages += room_pages(asked);
   uint64_t first = take_pages(h, pages + guard_pages);
   if (first == 0 && guard_pages > 1) {
     guard_pages = 1;
@@ -415,15 +423,29 @@ void clear_for_replay(uintptr_t end) {
   if (end > kArenaBase) h.next_page = std::max(h.next_page, (end - kArenaBase) / kPageBytes + 1 + kSmallestGuardPages);
 }
 
-Allocation* allocate_at(uintptr_t base, uint64_t bytes, MemoryKind kind, uint64_t id) {
+namespace {
+
+bool is_free(const Heap& h, uint64_t first, uint64_t pages) {
+  return first + pages <= h.page_count &&
+         std::all_of(h.owners + first, h.owners + first + pages, [](uint32_t owner) { return owner == 0; });
+}
+
+}  // namespace
+
+Allocation* allocate_at(uintptr_t base, uint64_t asked, MemoryKind kind, uint64_t id) {
   Heap& h = heap();
-  const uint64_t capacity = round_up(bytes, kAllocationAlignment);
-  const uint64_t end = base + capacity;
-  if (bytes == 0 || base < kArenaBase || end % kPageBytes != 0 || end > kArenaBase + h.arena.bytes) return nullptr;
-  const uint64_t pages = round_up(capacity, kPageBytes) / kPageBytes;
+  uint64_t bytes = asked, capacity = round_up(asked, kAllocationAlignment);
+  const uintptr_t end = base + capacity;
+  if (asked == 0 || base < kArenaBase || end % kPageBytes != 0 || end > kArenaBase + h.arena.bytes) return nullptr;
+  uint64_t pages = round_up(capacity, kPageBytes) / kPageBytes;
   const uint64_t first = (end - kArenaBase) / kPageBytes - pages;
-  if (std::any_of(h.owners + first, h.owners + first + pages, [](uint32_t owner) { return owner != 0; }))
-    return nullptr;
+  if (!is_free(h, first, pages)) return nullptr;
+  const uint64_t room = counts_as_device(kind) ? room_for(asked) : 0;
+  const uint64_t more = (round_up(base + asked + room, kPageBytes) - end) / kPageBytes;
+  if (room && is_free(h, first + pages, more + 1)) {  // and a guard; up to it the room reaches
+    pages += more;
+    bytes = capacity = capacity + more * kPageBytes;
+  }
   const size_t number = h.live.count(id) ? kMostSlots : take_slot(h);
   if (number == kMostSlots || mprotect(page_address(first), pages * kPageBytes, PROT_READ | PROT_WRITE) != 0)
     return nullptr;
@@ -446,7 +468,7 @@ Allocation* allocate_at(uintptr_t base, uint64_t bytes, MemoryKind kind, uint64_
                     static_cast<uint32_t>(pages),
                     static_cast<uint32_t>(guard_pages),
                     nullptr,
-                    0};
+                    bytes - asked};
   h.slots[number].guards_opened = 0;
   h.guarded += guard_pages > 0;
   h.next_id = std::max(h.next_id, id + 1);

@@ -62,6 +62,10 @@ inline bool in_arena(uintptr_t address) { return address - arena().base < arena(
 std::recursive_mutex& api_lock();
 
 // Null when out of memory. `bytes` may be 0 for no allocation.
+//
+// Device memory has as many bytes again behind what was asked for, as part of the allocation, where
+// INTELLIPERF_OTHER_NUMBERS asks for other arguments: so that launches of larger sizes may be tried. Where it asks for
+// wide numbers, it has some hundred thousand elements.
 Allocation* allocate(uint64_t bytes, MemoryKind kind, uint32_t flags = 0);
 bool release(uintptr_t base);  // false: not the base of a live allocation in the arena
 // Memory outside the arena; false from the first when it overlaps a registered one.
@@ -74,8 +78,10 @@ void release_all();  // hipDeviceReset: all but symbols and registered memory
 // sizes begins behind `end`.
 void clear_for_replay(uintptr_t end);
 // Memory where an earlier process had it. Null where it cannot lie there, or something lies there. Give the highest
-// addresses first: what is free behind an allocation becomes its guard.
+// addresses first: what is free behind an allocation becomes its room, as `allocate` gives it, and its guard. Processes
+// that are recorded (INTELLIPERF_EXPORT_BEFORE) leave as much free.
 Allocation* allocate_at(uintptr_t base, uint64_t bytes, MemoryKind kind, uint64_t id);
+uint64_t most_room(uint64_t asked);  // that an allocation of so many bytes may have, in bytes
 
 // The live allocation that contains `address`; null if none. O(1) in the arena.
 const Allocation* find(uintptr_t address);
@@ -93,9 +99,6 @@ bool is_mapped(const Allocation& allocation);
 // Visits live allocations by ascending id.
 void for_each_allocation(void (*visit)(const Allocation&, void*), void* context);
 
-// Device memory has as many bytes again behind what was asked for, as part of the allocation, where
-// INTELLIPERF_OTHER_NUMBERS asks for other arguments: so that launches of larger sizes may be tried. Where it asks for
-// wide numbers, it has some hundred thousand elements.
 // Has these bytes repeat those before them; `turned`: each time from another place on.
 void fill_room(const Allocation& allocation, bool turned);
 

@@ -167,8 +167,10 @@ int launch_recorded(const JsonValue& dispatch, Kernel* kernel) {
 uintptr_t end_of(const JsonValue& plan) {
   uint64_t end = 0;
   for (const JsonValue& dispatch : plan["dispatches"].items())
-    for (const JsonValue& memory : dispatch["memory"].items())
-      end = std::max(end, memory["address"].unsigned_or(0) + memory["bytes"].unsigned_or(0));
+    for (const JsonValue& memory : dispatch["memory"].items()) {
+      const uint64_t bytes = memory["bytes"].unsigned_or(0);
+      end = std::max(end, memory["address"].unsigned_or(0) + bytes + most_room(bytes));
+    }
   return end;
 }
 
