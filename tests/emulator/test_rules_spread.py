@@ -70,11 +70,16 @@ def test_a_grid_shares_what_a_thread_a_block_or_a_few_blocks_did(tmp_path: Path)
         assert proposal.candidate is not None, proposal.declined
         (edit,) = proposal.candidate.edits
         text = edit.text
-    assert "for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) y[i]" in text
+    # A counter of 32 bits could be taken past the largest number by the stride of the new grid.
+    walk = "for (long long i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) y[i]"
+    assert walk in text
+    assert "for (long long i = index; i < n; i += stride)" in text
+    assert "unsigned long long tid = threadIdx.x + blockIdx.x" in text
+    assert "c[tid] = t - b[(static_cast<unsigned>(tid) + 1) % n];" in text
     assert "serial<<<2432, 256>>>" in text
     assert "int index = blockIdx.x * blockDim.x + threadIdx.x;\n  const int stride = gridDim.x * blockDim.x;" in text
-    assert "block<float><<<2432, many>>>" in text
-    assert "grid<<<2432, T>>>" in text
+    assert "block<float><<<4864, many>>>" in text
+    assert "grid<<<4864, T>>>" in text
     assert output(tmp_path / "a", {"app.hip": text}) == output(tmp_path / "b", {"app.hip": PROGRAM})
 
 

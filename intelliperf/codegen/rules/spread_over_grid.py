@@ -3,7 +3,8 @@
 The loop becomes a grid-stride loop, whatever its stride was: one, where a single thread is launched; the block, where a
 single block is; the grid. Proof obligations: all that the kernel does it does in this loop, whose turns are
 independent; a turn asks for no coordinate but by its element; the end of the loop is the same for all threads; no
-barrier, LDS or wave operation; the launches of a loop with a smaller stride start no more than walks it.
+barrier, LDS or wave operation; the launches of a loop with a smaller stride start no more than walks it. A counter of
+32 bits gets 64, because the stride of a large grid can take it past the largest number where the old one did not.
 """
 
 from __future__ import annotations
@@ -22,12 +23,14 @@ from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rew
 from intelliperf.codegen.rules.relabel import check_relabelling, kernel_of, kernel_place
 from intelliperf.codegen.rules.statements import is_constant
 from intelliperf.codegen.rules.whole_waves import has_effects
+from intelliperf.codegen.syntax.narrowing import is_moved, written_type
 from intelliperf.codegen.syntax.source import Source
 from intelliperf.codegen.syntax.tree import Node
 from intelliperf.records import Declaration
 
 THREADS = 256  # of a block, where a single thread was launched
-_BLOCKS_PER_UNIT = 8  # that a unit holds at a time, of common sizes
+_MOST_PER_UNIT = 16  # blocks that every unit holds at a time, where threads are not what limits them
+_WIDE = {"int": "long long", "unsigned int": "unsigned long long"}
 _STRIDES = {
     "thread": (constant(0), constant(1)),
     "block": (atom("threadIdx.x"), atom("blockDim.x")),
@@ -45,6 +48,8 @@ class Walk:
     step: Node
     counts: bool  # the step is `++i`: `step` is all of it, and `counter` what it counts
     counter: str
+    narrow: Node | None  # the counter's declaration, where it has 32 bits
+    loop: Node
 
 
 class SpreadOverGrid:
@@ -57,8 +62,8 @@ class SpreadOverGrid:
         first, source = walks[0], problem.source(place.path)
         if any((w.stride, w.start.start_offset) != (first.stride, first.start.start_offset) for w in walks):
             raise NotApplicable(f"{place}: the instantiations of the kernel need different rewrites")
-        blocks = problem.task.device.limits.compute_units * _BLOCKS_PER_UNIT
-        if max(math.prod(shape.grid) for shape in problem.task.finding.profile.geometries) * 2 > blocks:
+        shapes = problem.task.finding.profile.geometries
+        if any(math.prod(shape.grid) * 2 > _filling(problem, math.prod(shape.block)) for shape in shapes):
             raise NotApplicable(f"{place}: the grid fills the device already")
         with problem.all_or_nothing():
             if first.stride != "grid":
@@ -68,10 +73,13 @@ class SpreadOverGrid:
                 step = "gridDim.x * blockDim.x"
                 text = f"{first.counter} += {step}" if first.counts else step
                 source.replace(first.step.start_offset, first.step.end_offset, text)
+            narrow = next((walk for walk in walks if walk.narrow is not None), None)
+            if narrow is not None and narrow.narrow is not None:
+                _widen(source, place, narrow.loop, narrow.narrow)
             program = Program(problem.task.sources)
-            for launch in program.launches(kernel.name):
-                _enlarge(problem, program, launch, first.stride, blocks)
-        paths = {place.path, *(launch.path for launch in program.launches(kernel.name))}
+            launches = program.launches(kernel.name)
+            blocks = max(_enlarge(problem, program, launch, first.stride) for launch in launches)
+        paths = {place.path, *(launch.path for launch in launches)}
         return Rewrite(
             tuple(problem.source(path) for path in sorted(paths)),
             f"Let {blocks} blocks share the elements that one {first.stride} of {kernel.name} walks over",
@@ -172,7 +180,8 @@ def _stride(place: Place, algebra: Algebra, loop: Node, counter: Node, step: Nod
                 raise NotApplicable(f"{place}: line {node.line} uses {node.reference.name if node.reference else ''}")
         if begin.in_macro or end.in_macro:
             raise NotApplicable(f"{place}: the loop on line {loop.line} is written by a macro")
-        return Walk(stride, begin, end, counts, counter.name)
+        narrow = counter if counter.canonical in _WIDE else None
+        return Walk(stride, begin, end, counts, counter.name, narrow, loop)
     raise NotApplicable(f"{place}: the loop on line {loop.line} does not walk by the thread, the block or the grid")
 
 
@@ -196,7 +205,51 @@ def _source_of(algebra: Algebra, loop: Node, expression: Node) -> Node:
     return _source_of(algebra, loop, initial)
 
 
-def _enlarge(problem: Problem, program: Program, launch: Launch, stride: str, blocks: int) -> None:
+def _widen(source: Source, place: Place, loop: Node, counter: Node) -> None:
+    """Count in 64 bits what was counted in 32; elsewhere than in an index the number keeps its type."""
+    text = source.slice(counter.start_offset, counter.place.offset) if counter.place else ""
+    around = counter.parent
+    alone = around is not None and around.kind == "DeclStmt" and around.children == [counter]
+    if counter.in_macro or not alone or (is_moved(counter) and loop.kind != "ForStmt"):
+        raise NotApplicable(f"{place}: {counter.name}, which would need 64 bits, is not declared by itself")
+    wide = _WIDE[counter.canonical]
+    if is_moved(counter):
+        source.insert(counter.start_offset, f"{wide} ")
+    else:
+        source.replace(counter.start_offset, counter.start_offset + len(text.rstrip().encode()), wide)
+    kind = text.strip() if not is_moved(counter) and text.strip() != "auto" else written_type(counter)
+    inside = loop.children[-1]
+    last = _last(inside) if loop.kind == "WhileStmt" else None  # which moves the counter
+    moving = {id(node) for node in last.walk()} if last is not None else set()
+    for node in inside.everything():
+        mine = node.kind == "DeclRefExpr" and node.reference is not None and node.reference.id == counter.id
+        if not mine or id(node) in moving or _only_an_index(node):
+            continue
+        if node.in_macro:
+            raise NotApplicable(f"{place}: a macro uses {counter.name}, which would need 64 bits, on line {node.line}")
+        source.replace(node.start_offset, node.end_offset, f"static_cast<{kind}>({counter.name})")
+
+
+def _only_an_index(node: Node) -> bool:
+    """Does the number do nothing but say which element of an array is meant, by arithmetic that cannot wrap round?"""
+    child, parent = node, node.parent
+    while parent is not None and parent.kind != "ArraySubscriptExpr":
+        arithmetic = parent.kind == "BinaryOperator" and parent.opcode in ("+", "-", "*") and parent.canonical == "int"
+        if not arithmetic and parent.kind not in ("ParenExpr", "ImplicitCastExpr"):
+            return False
+        child, parent = parent, parent.parent
+    return parent is not None and parent.children[1] is child
+
+
+def _filling(problem: Problem, threads: int) -> int:
+    """How many blocks of so many threads the device holds at a time, if nothing else limits them."""
+    device = problem.task.device
+    held = device.limits.max_waves_per_compute_unit * device.wave_size // max(1, threads)
+    return device.limits.compute_units * min(_MOST_PER_UNIT, max(1, held))
+
+
+def _enlarge(problem: Problem, program: Program, launch: Launch, stride: str) -> int:
+    """Returns how many blocks it starts afterwards."""
     source = problem.source(launch.path)
     threads = program.extents(launch)
     if any(other != 1 for other in threads[1:]):
@@ -208,9 +261,11 @@ def _enlarge(problem: Problem, program: Program, launch: Launch, stride: str, bl
         raise NotApplicable(f"{launch}: the grid has more than one dimension")
     if stride == "thread" and threads[0] != 1:
         raise NotApplicable(f"{launch}: {threads[0]} threads would each do the work of all")
+    blocks = _filling(problem, THREADS if stride == "thread" else threads[0])
     _write(source, launch, "grid", blocks)
     if stride == "thread":
         _write(source, launch, "block", THREADS)
+    return blocks
 
 
 def _write(source: Source, launch: Launch, what: str, number: int) -> None:
