@@ -243,6 +243,14 @@ template <typename T> __global__ void anywhere(const int* in, T* out, int n) {
 __global__ void highest(const int* in, int* out, int n) {
   for (int i = threadIdx.x; i < n; i += blockDim.x) atomicMax(&out[in[i] - 7], i - 500);  //@ open
 }
+struct Kept { unsigned count, bins[24]; };
+__global__ void kept(const int* in, Kept* k, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    atomicAdd(&k->bins[in[i] & 15], 1u);  //@ table
+    atomicAdd(&k->count, 1u);
+  }
+}
 int main() {
   const int n = 1000;
   static int in[n]; static unsigned char small[n]; static unsigned sums[1024];
@@ -256,6 +264,7 @@ int main() {
   flags<<<1, dim3(16, 8)>>>(a, (int*)o + 900, 100); taken<<<4, 250>>>(a, (int*)o + 950, n);
   int *wide, most[64]; static unsigned far[6000]; hipMalloc(&wide, sizeof far); hipMemset(wide, 0, sizeof far);
   anywhere<<<4, 250>>>(a, (unsigned*)wide, n); highest<<<1, 128>>>(a, wide + 10, n);
+  kept<<<4, 250>>>(a, (Kept*)(wide + 5900), n);
   hipMemcpy(far, wide, sizeof far, hipMemcpyDeviceToHost); hipMemcpy(most, wide, 256, hipMemcpyDeviceToHost);
   for (int i = 0; i < 64; ++i) printf("%d ", most[i]);
   hipMemcpy(sums, o, sizeof sums, hipMemcpyDeviceToHost);
@@ -279,6 +288,8 @@ def test_tables_in_lds_leave_the_same_memory(tmp_path: Path) -> None:
     assert "atomicMax(&block_last[value & 15], i);" in text
     assert "__shared__ int block_out_3[24];" in text
     assert "__shared__ int block_out_4[32];" in text
+    assert "atomicAdd(&block_bins[in[i] & 15], 1u);" in text
+    assert "!= 0) atomicAdd(&k->bins[entry], block_bins[entry]);" in text
     both = Bench(tmp_path / "c", changed).rewritten(TABLE, AccessKind.REDUCTION, mark="open")["app.hip"]
     assert ", out, out + 2000 + in[i] * in[i], i);" in both
     assert "[entry] = (-2147483647 - 1);" in both
@@ -400,6 +411,7 @@ void launch(int* o) { helper<<<1, 1>>>; }
         (BLOCK, "several", "device function, which need not"),
         (BLOCK, "single", "one thread of a block issues the atomic already"),
         (BLOCK, "peeking", "s is also used on line"),
+        (TABLE, "single", "is not written as an element of an array"),
         (TABLE, "twofold", "out is also used on line"),
         (TABLE, "watched", "other blocks may look at out"),
         (TABLE, "leaves", "leave the kernel"),

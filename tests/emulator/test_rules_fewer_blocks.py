@@ -10,7 +10,7 @@ from rulebench import Bench, output, parser
 
 from intelliperf.codegen.rulebook import RuleRewriter
 from intelliperf.protocols import Proposal
-from intelliperf.records import AccessKind, Geometry, MemorySpace
+from intelliperf.records import AccessKind, Geometry, MemorySpace, Metric, Provenance, Quantity
 
 PROGRAM = """
 #include <hip/hip_runtime.h>
@@ -76,11 +76,15 @@ int main() {
 _UNITS = 38  # × 8 blocks, of 4,688
 
 
-def propose(root: Path, program: str, mark: str, blocks: int = 4688) -> Proposal:
+def propose(
+    root: Path, program: str, mark: str, blocks: int = 4688, counted: dict[Metric, float] | None = None
+) -> Proposal:
     rule = "privatize_atomics" if mark == "tallied" else "block_reduce_atomics"
     task = Bench(root, {"app.hip": program}).task(rule, AccessKind.REDUCTION, MemorySpace.GLOBAL, mark)
     limits = dataclasses.replace(task.device.limits, compute_units=_UNITS)
-    profile = dataclasses.replace(task.finding.profile, geometries=(Geometry((blocks, 1, 1), (32, 1, 1)),))
+    quantities = {metric: Quantity(value, Provenance.MODELLED) for metric, value in (counted or {}).items()}
+    shapes = (Geometry((blocks, 1, 1), (32, 1, 1)),)
+    profile = dataclasses.replace(task.finding.profile, geometries=shapes, quantities=quantities)
     proposal = RuleRewriter(parser()).propose(
         dataclasses.replace(
             task,
@@ -131,3 +135,14 @@ def test_a_grid_that_the_device_holds_stays_as_it_is(tmp_path: Path) -> None:
     assert proposal.candidate is not None, proposal.declined
     assert not proposal.candidate.declares.geometry
     assert "304" not in proposal.candidate.edits[0].text
+
+
+def test_copies_that_do_not_pay_in_many_blocks_are_kept_by_fewer(tmp_path: Path) -> None:
+    lanes = {Metric.ATOMIC_LANES: 900 * 32.0}
+    proposal = propose(tmp_path / "a", PROGRAM, "tallied", 900, {**lanes, Metric.ATOMIC_ADDRESSES: 20.0})
+    assert proposal.candidate is not None, proposal.declined
+    assert "< 152 ?" in proposal.candidate.edits[0].text  # 4 for each unit, in place of 8
+    declined = propose(tmp_path / "b", PROGRAM, "tallied", 200, {**lanes, Metric.ATOMIC_ADDRESSES: 200.0}).declined
+    assert declined is not None
+    assert "a block has 144 atomic operations, on up to 200 entries" in declined.reason
+    assert "the grid is not several times 76 blocks, 2 for each unit" in declined.reason

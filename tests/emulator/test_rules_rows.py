@@ -267,6 +267,7 @@ int main() {
         ("sum += m[row * cols + c];", "{ sum += m[row * cols + c]; m[c] += 1; }", "uses another element"),
         ("sum += m[row * cols + c];", "{ sum += m[row * cols + c]; last.x += 1; last = step; }", "carries last"),
         ("sum += m[row * cols + c];", "sum += m[c * rows + row];", "no loop of the kernel walks neighbouring"),
+        ("for (int c = 0; c < cols; ++c) sum += m[row * cols + c];", "sum += m[row * cols];", "the kernel has no loop"),
         ("    out[row] = sum;", "    out[row] = sum + threadIdx.x;", "other than for the thread's number"),
         ("  int sum = 0;", "  __shared__ int t; int sum = 0;", "the kernel uses LDS (t)"),
         ("<<<4, 256>>>", "<<<4, 50>>>", "blocks of 50 threads are not whole groups of 32"),

@@ -20,7 +20,7 @@ from intelliperf.codegen.rules.whole_waves import covering_grid, element_limit
 from intelliperf.codegen.syntax.source import Source
 from intelliperf.codegen.syntax.tree import Node
 
-_BLOCKS_PER_UNIT = 8  # that a unit holds at a time, of common sizes
+BLOCKS_PER_UNIT = 8  # that a unit holds at a time, of common sizes
 _FEWEST_ROUNDS = 4  # elements of a thread: for fewer the loop gains nothing
 _NARROW = ("int", "unsigned int")  # 32 bits: numbers of 64 do not overflow
 
@@ -68,13 +68,13 @@ def walk_of(problem: Problem, place: Place, kernel: Node) -> Walk:
     return Walk(first, counter, initial, parameter.name, guard, leaves)
 
 
-def cap_launches(problem: Problem, place: Place, kernel: Node) -> int:
+def cap_launches(problem: Problem, place: Place, kernel: Node, per_unit: int = BLOCKS_PER_UNIT) -> int:
     """The most blocks that the launches have afterwards. Raises `NotApplicable`."""
     limit = element_limit(problem, place, kernel)
-    most = problem.task.device.limits.compute_units * _BLOCKS_PER_UNIT
+    most = problem.task.device.limits.compute_units * per_unit
     shapes = problem.task.finding.profile.geometries
     if min(math.prod(shape.grid) for shape in shapes) < _FEWEST_ROUNDS * most:
-        raise NotApplicable(f"{place}: the grid is not several times what the device holds")
+        raise NotApplicable(f"{place}: the grid is not several times {most} blocks, {per_unit} for each unit")
     program = Program(problem.task.sources)
     for launch in program.launches(kernel.name):
         if launch.function is None or limit >= len(launch.arguments):

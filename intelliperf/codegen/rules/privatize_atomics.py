@@ -18,7 +18,7 @@ from functools import partial
 from intelliperf.codegen.rules.block_reduce_atomics import guard_of, written_element
 from intelliperf.codegen.rules.bounds import Bounds
 from intelliperf.codegen.rules.declarations import declare, unused_name
-from intelliperf.codegen.rules.fewer_blocks import cap_launches, walk_elements, walk_of
+from intelliperf.codegen.rules.fewer_blocks import BLOCKS_PER_UNIT, cap_launches, walk_elements, walk_of
 from intelliperf.codegen.rules.guards import enclose_rest
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
 from intelliperf.codegen.rules.relabel import kernel_of
@@ -82,22 +82,28 @@ class PrivatizeAtomics:
             raise NotApplicable(f"{place}: {function} has no neutral value that fits all types")
         kernel = kernel_of(place)
         tables = [_entry(place, call)[0] for call in calls]
-        _check_alone(place, kernel, tables[0])
+        _check_alone(problem, place, kernel, tables[0])
         size = max(_ELEMENT_BYTES.get(kind, 4) for kind in types)
         limits = [_limit(problem, _entry(place, call)[1]) for call in calls]
         known = max((limit for limit in limits if limit is not None), default=0) if None not in limits else 0
         closed = 0 < known * size <= MAX_BYTES
-        entries = known if closed else _sample(problem, place, MAX_BYTES // size)
+        entries = known if closed else _sample(problem, place, min(MAX_BYTES // size, tables[0].length or MAX_BYTES))
         _check_size(problem, place, entries * size + sum(taken))
         rounding = " (floating-point additions in another order: results differ by rounding)" if types & FLOATS else ""
-        name = tables[0].reference.name if tables[0].reference else ""
-        told = f"{function} at {place} on {'' if closed else 'the first '}{entries} entries of {name}"
+        told = f"{function} at {place} on {'' if closed else 'the first '}{entries} entries of {tables[0].text}"
         copy = _Copy(entries, closed, neutral)
+        walks = f"blocks that walk over the elements{rounding}"
         if len(seen) == 1:
             with contextlib.suppress(NotApplicable), problem.all_or_nothing():
-                capped.append(_apply_walking(problem, seen[0], kernel, copy))
-                return f"{told}, by {capped[0]} blocks that walk over the elements{rounding}"
-        _pays(problem, place, entries, _blocks(problem))
+                capped.append(_apply_walking(problem, seen[0], kernel, copy, BLOCKS_PER_UNIT))
+                return f"{told}, by {capped[0]} {walks}"
+        try:
+            _pays(problem, place, entries, _blocks(problem))
+        except NotApplicable as reason:
+            if len(seen) != 1:
+                raise
+            capped.append(_fewer(problem, seen[0], kernel, copy, reason))
+            return f"{told}, by {capped[0]} {walks}"
         _apply(problem, seen[0], kernel, copy)
         taken.append(entries * size)
         return f"{told}{rounding}"
@@ -135,7 +141,32 @@ def _sample(problem: Problem, place: Place, most: int) -> int:
     return int(min(1 << (_ROOM * used - 1).bit_length(), most))
 
 
-def _entry(place: Place, call: Node) -> tuple[Node, Node | None]:
+@dataclass(frozen=True)
+class _Table:
+    """What an atomic's address lies in: an array that the kernel is given, or an array member of such a structure."""
+
+    place: Node  # of its name in the address
+    parameter: Node  # the reference in it to the kernel's parameter
+    member: str = ""
+    length: int | None = None  # of a member
+
+    @property
+    def text(self) -> str:
+        root = self.parameter.reference.name if self.parameter.reference is not None else ""
+        return f"{root}->{self.member}" if self.member else root
+
+
+def _table(node: Node) -> _Table | None:
+    if node.kind == "DeclRefExpr" and pointee(node.canonical) is not None:
+        return _Table(node, node)
+    owner = node.children[0].bare() if node.kind == "MemberExpr" and node.children else node
+    extent = re.fullmatch(r"[\w ]+\[(\d+)\]", node.canonical)
+    if node is owner or "isArrow" not in node.flags or owner.kind != "DeclRefExpr" or extent is None:
+        return None
+    return _Table(node, owner, node.name.removeprefix("->"), int(extent[1]))
+
+
+def _entry(place: Place, call: Node) -> tuple[_Table, Node | None]:
     """Table and index in `&table[index]` or `table + index`; of `table + index + more` the table alone."""
     address = call.children[1].bare()
     parts: list[Node] = []
@@ -146,16 +177,17 @@ def _entry(place: Place, call: Node) -> tuple[Node, Node | None]:
         parts = address.children
     while parts and (first := parts[0].bare()).kind == "BinaryOperator" and first.opcode == "+":
         parts = [first.children[0]]
-    if len(parts) == 1 and (table := parts[0].bare()).kind == "DeclRefExpr" and pointee(table.canonical) is not None:
-        return table, None
-    if len(parts) == 2 and parts[0].bare().kind == "DeclRefExpr" and pointee(parts[0].bare().canonical) is not None:
-        return parts[0].bare(), parts[1]
-    raise NotApplicable(f"{place}: the address is not an element of an array that the kernel is given")
+    if not parts:
+        raise NotApplicable(f"{place}: the atomic's address is not written as an element of an array")
+    table = _table(parts[0].bare())
+    if table is None:
+        raise NotApplicable(f"{place}: the address is not an element of an array that the kernel is given")
+    return table, parts[1] if len(parts) == 2 else None
 
 
-def _check_alone(place: Place, kernel: Node, table: Node) -> None:
-    """Raise `NotApplicable` unless the table is a parameter that only this atomic uses."""
-    reference = table.reference
+def _check_alone(problem: Problem, place: Place, kernel: Node, table: _Table) -> None:
+    """Raise `NotApplicable` unless the table is a parameter, or a member of one, that only this atomic uses."""
+    reference = table.parameter.reference
     if reference is None or not any(child.id == reference.id for child in kernel.children):
         raise NotApplicable(f"{place}: the address is not an element of an array that the kernel is given")
     used = [
@@ -163,9 +195,23 @@ def _check_alone(place: Place, kernel: Node, table: Node) -> None:
         for node in kernel.walk()
         if node.kind == "DeclRefExpr" and node.reference is not None and node.reference.id == reference.id
     ]
+    if table.member:
+        structure = (pointee(table.parameter.canonical) or "").removeprefix("const ").split("::")[-1]
+        for text in problem.task.sources.values():
+            if re.search(rf"\bunion\s+{re.escape(structure)}\b", text):
+                raise NotApplicable(f"{place}: {structure} is a union")
+        used = [node for node in used if _member_of(node) in ("", table.member)]
     if len(used) > 1:
-        lines = sorted({node.line for node in used} - {table.line}) or [table.line]
-        raise NotApplicable(f"{place}: {reference.name} is also used on line {', '.join(map(str, lines))}")
+        lines = sorted({node.line for node in used} - {table.place.line}) or [table.place.line]
+        raise NotApplicable(f"{place}: {table.text} is also used on line {', '.join(map(str, lines))}")
+
+
+def _member_of(pointer: Node) -> str:
+    """The member that `pointer->member` names; empty where the pointer is used in another way."""
+    node = pointer.parent
+    while node is not None and node.kind in ("ParenExpr", "ImplicitCastExpr"):
+        node = node.parent
+    return node.name.removeprefix("->") if node is not None and node.kind == "MemberExpr" else ""
 
 
 def _limit(problem: Problem, index: Node | None) -> int | None:
@@ -204,13 +250,24 @@ def _check_size(problem: Problem, place: Place, extra: int) -> None:
         raise NotApplicable(f"{place}: a copy would need {now + extra} of {limit} bytes of LDS")
 
 
-def _apply_walking(problem: Problem, atomic: Atomic, kernel: Node, kept: _Copy) -> int:
-    """With a grid that fills the device; returns how many blocks that is. Raises `NotApplicable`."""
+def _fewer(problem: Problem, atomic: Atomic, kernel: Node, kept: _Copy, reason: NotApplicable) -> int:
+    """With fewer blocks than the device holds, where the copies do not pay in more. Raises `NotApplicable`."""
+    for per_unit in (BLOCKS_PER_UNIT // 2, BLOCKS_PER_UNIT // 4):
+        try:
+            with problem.all_or_nothing():
+                return _apply_walking(problem, atomic, kernel, kept, per_unit)
+        except NotApplicable as other:
+            last = str(other).removeprefix(f"{atomic.place}: ")
+    raise NotApplicable(f"{reason}; fewer blocks cannot walk over the elements: {last}")
+
+
+def _apply_walking(problem: Problem, atomic: Atomic, kernel: Node, kept: _Copy, per_unit: int) -> int:
+    """With a grid of so many blocks for each unit; returns how many that is. Raises `NotApplicable`."""
     place = atomic.place
     if sum(node.kind == "CallExpr" and "tomic" in callee_name(node) for node in kernel.walk()) != 1:
         raise NotApplicable(f"{place}: the kernel has other atomics, too")
     walk = walk_of(problem, place, kernel)
-    most = cap_launches(problem, place, kernel)
+    most = cap_launches(problem, place, kernel, per_unit)
     _pays(problem, place, kept.entries, most)
     opening, closing, indent = _collect(problem, atomic, kernel, kept)
     around = "".join(f"{line}\n{indent}" for line in opening).removesuffix(indent), f"\n{indent}".join(closing)
@@ -240,19 +297,20 @@ def _apply(problem: Problem, atomic: Atomic, kernel: Node, kept: _Copy) -> None:
 def _collect(problem: Problem, atomic: Atomic, kernel: Node, kept: _Copy) -> tuple[list[str], list[str], str]:
     """The atomic on the copy; what stands before all of the kernel's work and after it, and how far it is indented."""
     place, call, top = atomic.place, atomic.call, body(kernel)
-    name, _ = _entry(place, call)
-    root = name.reference.name if name.reference is not None else ""
+    table, _ = _entry(place, call)
+    root = table.text
     source = problem.source(place.path)
     if match := _OBSERVERS.search(source.code(top.start_offset, top.end_offset)):
         raise NotApplicable(f"{place}: other blocks may look at {root} while the kernel runs ({match.group()})")
     if call.in_macro or top.in_macro:
         raise NotApplicable(f"{place}: the atomic is written by a macro")
-    element = written_element(place, kernel, root)
-    copy = unused_name(problem, f"block_{root}")
+    element = table.place.canonical.split("[")[0].strip() if table.member else written_element(place, kernel, root)
+    copy = unused_name(problem, f"block_{table.member or root}")
     rank, threads = unused_name(problem, "block_thread"), unused_name(problem, "block_threads")
     operation = callee_name(call)
     if kept.closed:
-        address = re.sub(rf"\b{re.escape(root)}\b", copy, atomic.address, count=1)
+        name = re.escape(root).replace("\\->", "->").replace("->", r"\s*->\s*")
+        address = re.sub(rf"\b{name}\b", copy, atomic.address, count=1)
         changed = f"{operation}({address}, {atomic.operand})"
     else:
         by_copy = declare(

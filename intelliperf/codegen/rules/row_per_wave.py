@@ -44,6 +44,7 @@ from intelliperf.codegen.rules.row_loops import (
 )
 from intelliperf.codegen.rules.row_plans import RowPlan, needs_meeting, reads_that_wait, troubled_arrays
 from intelliperf.codegen.rules.statements import callee_name, pointee, value_used
+from intelliperf.codegen.rules.uniformity import LOOPS
 from intelliperf.codegen.syntax import outline
 from intelliperf.codegen.syntax.source import Source, Splice, without_comments
 from intelliperf.codegen.syntax.tree import Node
@@ -146,7 +147,9 @@ def _plans(problem: Problem, place: Place, kernel: Node, sharing: groups.Sharing
     if not any(plan.loops for plan in plans):
         reasons = list(dict.fromkeys(reason for plan in plans for reason in plan.refused))
         walks = "down columns side by side" if columns else "neighbouring elements in neighbouring turns"
-        raise NotApplicable("; ".join(reasons) or f"{place}: no loop of the kernel walks {walks}")
+        loops = any(node.kind in LOOPS for plan in plans for node in plan.function.everything())
+        told = f"no loop of the kernel walks {walks}" if loops else "the kernel has no loop"
+        raise NotApplicable("; ".join(reasons) or f"{place}: {told}")
     _check_blamed(problem, place, plans)
     return plans
 
