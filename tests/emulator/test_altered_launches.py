@@ -11,7 +11,7 @@ from intelliperf.emulator.backend import EmulatorBackend
 from intelliperf.interception.messages import Dispatch
 from intelliperf.interception.wire import Deadline
 from intelliperf.processes.sandbox import UNCONFINED
-from intelliperf.records import Application, Interception, Kernel, Outcome
+from intelliperf.records import Application, Interception, Kernel, Outcome, Shadow
 from intelliperf.validation.othernumbers import LARGER
 from intelliperf.validation.runs.lockstep import Divergence, Followed, Paused, Rule, Setting, Sync, follow
 from intelliperf.validation.runs.pairing import Pairing
@@ -138,3 +138,51 @@ def test_sizes_grow_as_far_as_an_array_of_constants_reaches_and_no_further(varia
     larger = [e for e in followed.events if isinstance(e, Dispatch) and e.target and e.alteration.startswith(LARGER)]
     assert any(event.status == 0 for event in larger)
     assert any(event.status != 0 for event in larger)
+
+
+STAGED = """#include <hip/hip_runtime.h>
+extern __shared__ float dynamic[];
+__global__ void scale(const float* in, float* out, int n) {
+  __shared__ float fixed[256];
+  float* const staged = VARIANT == 3 ? dynamic : fixed;
+  const int t = threadIdx.x;
+  if (VARIANT == 0) {
+    if (t < 256) fixed[t] = 2.0f;
+    for (int i = t; i < n; i += blockDim.x) out[i] = fixed[t % 256] * in[i];
+    return;
+  }
+  if (VARIANT == 1 && n > 256) fixed[(n - 256) * 4] = 1.0f;
+  for (int i = t; i < n; i += blockDim.x) staged[i] = 2.0f * in[i];
+  for (int i = t; i < n; i += blockDim.x) out[i] = staged[i];
+}
+int main() {
+  const int n = 256;
+  float *in, *out, host[n];
+  for (int i = 0; i < n; ++i) host[i] = 0.5f * i;
+  if (hipMalloc(&in, sizeof host) || hipMalloc(&out, sizeof host)) return 1;
+  if (hipMemcpy(in, host, sizeof host, hipMemcpyHostToDevice)) return 2;
+  scale<<<1, 64, sizeof host>>>(in, out, n);
+  return hipDeviceSynchronize();
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def staged(tmp_path_factory: pytest.TempPathFactory) -> Variants:
+    return Variants(tmp_path_factory.mktemp("staged"), STAGED)
+
+
+@pytest.mark.parametrize("variant", [1, 2, 3], ids=["far", "static", "dynamic"])
+@pytest.mark.parametrize("shadow", [None, Shadow(99)], ids=["numbers", "shadows"])
+def test_accesses_beyond_lds_end_an_altered_launch_and_nothing_else(
+    staged: Variants, variant: int, shadow: Shadow | None
+) -> None:
+    found = staged.followed(variant, Interception(other_numbers=(_ARGUMENTS,), shadow=shadow)).divergences
+    assert found["variant"].outcome is Outcome.MEMORY_ERROR
+
+
+def test_an_original_that_leaves_lds_in_an_altered_launch_is_no_evidence(tmp_path: Path) -> None:
+    both = Variants(tmp_path, STAGED.replace("VARIANT", "(VARIANT + 2)"))
+    followed = both.followed(1, Interception(other_numbers=(_ARGUMENTS,), shadow=Shadow(99)))
+    assert not followed.divergences and not followed.left
+    assert any(isinstance(e, Dispatch) and e.status != 0 for e in followed.events)

@@ -41,6 +41,7 @@ PARTS = (
     "json",
     "launch",
     "lds",
+    "lds_guards",
     "machine_executor",
     "machine_shadow",
     "machine_shadow_memory",

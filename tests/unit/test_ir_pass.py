@@ -265,7 +265,9 @@ def test_undefined_globals_are_shared_memory_and_open_arrays_the_dynamic_part() 
         "@c = externally_initialized constant [4 x float] zeroinitializer, align 4\n"
     )
     made = instrument(text + function("  store i32 1, ptr @dyn\n  ret void"))
-    tile = '@tile = internal global <{ [16 x float], [256 x i8] }> zeroinitializer, section "simt_shared", align 16'
+    tile = (
+        '@tile = internal global <{ [16 x float], [256 x i8] }> zeroinitializer, section ".bss.simt_shared", align 16'
+    )
     assert tile in made.text
     assert made.text.index("@__simt_shared_anchor = internal global [256 x i8]") < made.text.index(tile)
     assert "@__simt_shared_variables = constant [1 x %simt.shared] [%simt.shared { ptr @tile, i64 64 }]" in made.text

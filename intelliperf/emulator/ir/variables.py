@@ -12,12 +12,14 @@ from intelliperf.emulator.ir.layout import Layout
 from intelliperf.emulator.ir.text import NAME, split_top, type_of, unquoted
 from intelliperf.errors import ToolchainError
 
-SHARED_SECTION = "simt_shared"
+SHARED_SECTION = ".bss.simt_shared"  # takes no room in files
 SHARED_GUARD = 256  # unused bytes around each variable there; all banks of 4 bytes, so that its own do not change
+SHARED_FAR_GUARD = 1 << 18  # before and behind them all: pages that the runtime closes, see runtime/lds_guards.h
 SYMBOL_GUARD = 256  # unused bytes behind each device variable; behind an array that is not long up to:
 _LONGEST_GUARD = 1 << 14
 MANAGED_SECTION = "simt_managed"  # CUDA's __managed__ variables: the host's copies are kept equal
 DYNAMIC_SHARED = "__simt_dynamic_lds"  # the runtime library defines it
+_PAGE = 4096
 _GLOBAL = re.compile(rf"@({NAME}) = (.*?)\b(global|constant) (.*)$")
 _DEBUG = re.compile(r", !dbg !(\d+)")
 _ALIGNMENT = re.compile(r", align (\d+)")
@@ -87,15 +89,26 @@ def rewrite_variables(lines: list[str], layout: Layout, debug: DebugInfo) -> Var
     result.lines += [
         f"@{DYNAMIC_SHARED} = external global [0 x i8], align 1024",
         *_shared_table(result.shared),
-        '@llvm.used = appending global [1 x ptr] [ptr @__simt_shared_anchor], section "llvm.metadata"',
-        f"@__start_{SHARED_SECTION} = external hidden global i8",
-        f"@__stop_{SHARED_SECTION} = external hidden global i8",
-        f"@__simt_shared_range = constant [2 x ptr] [ptr @__start_{SHARED_SECTION}, ptr @__stop_{SHARED_SECTION}]",
     ]
-    guard = SHARED_GUARD if result.shared else 1
-    anchor = f"@__simt_shared_anchor = internal global [{guard} x i8] zeroinitializer"
-    result.lines.insert(front, f'{anchor}, section "{SHARED_SECTION}", align 1024')
+    _place_guards(result, front)
     return result
+
+
+def _place_guards(result: Variables, front: int) -> None:
+    """Before and behind the variables, in the order of their section; retained ones would have one of their own."""
+
+    def placed(name: str, size: int, alignment: int) -> str:
+        kind = f"internal global [{size} x i8] zeroinitializer"
+        return f'@{name} = {kind}, section "{SHARED_SECTION}", align {alignment}'
+
+    far, page, near = (SHARED_FAR_GUARD, _PAGE, SHARED_GUARD) if result.shared else (1, 1, 1)
+    result.lines.insert(front, placed("__simt_shared_anchor", near, 1024 if result.shared else 1))
+    result.lines.insert(front, placed("__simt_shared_before", far, page))
+    result.lines += [
+        placed("__simt_shared_behind", far, page),
+        "@__simt_shared_range = constant [2 x ptr] [ptr @__simt_shared_anchor, ptr @__simt_shared_behind]",
+        f"@__simt_shared_far_guard = constant i64 {far}",
+    ]
 
 
 def _in_constant_memory(lines: Sequence[str]) -> frozenset[str]:

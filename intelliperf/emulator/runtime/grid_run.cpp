@@ -69,6 +69,7 @@ GridRun::GridRun(const LaunchRequest& request, const RunPlan& plan, Analysis* an
       module_(*request.kernel->module),
       plan_(plan),
       analysis_(analysis),
+      guards_(request, plan.analyze),
       executor_(executor_for(request, analysis)),
       order_(settings().blocks, request.grid.count()),
       blocks_(request.grid.count()),
@@ -155,6 +156,7 @@ void GridRun::enter(Block& block) {
     const size_t fixed = size_t(module_.shared_end - module_.shared_begin);
     if (fixed != 0) memset(module_.shared_begin, poison, fixed);  // a code object's begins nowhere
     memset(dynamic_shared_base(), poison, dynamic_shared_bytes(request_));
+    guards_.fill();
   } else if (block.state != BlockState::kFresh) {
     swap_lds(block, false);
   }
@@ -188,8 +190,12 @@ BlockStop GridRun::resume(Block& block) {
   executor_->lockstep = needs_lockstep_;
   simt_counting = block.counted;
   wave_counter.listen(plan_.analyze && (block.traced || block.counted));
-  const BlockStop stop = executor_->run(block);
+  BlockStop stop = executor_->run(block);
   simt_counting = false;
+  if (stop != BlockStop::kAborted && !guards_.intact()) {
+    abort_status = kIllegalAddress;
+    stop = BlockStop::kAborted;
+  }
   if (plan_.analyze) (timed_as_trace ? trace_ns_ : fast_ns_) += host_now_ns() - before;
   traced_ += block.looked_at && !analyzed;
   if (block.looked_at && stop != BlockStop::kAborted) {

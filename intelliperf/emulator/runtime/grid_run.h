@@ -10,6 +10,7 @@
 #include "block_works.h"
 #include "executor.h"
 #include "launch.h"
+#include "lds_guards.h"
 #include "settings.h"
 
 namespace simt {
@@ -64,6 +65,7 @@ class GridRun {
   const Module& module_;
   RunPlan plan_;
   Analysis* analysis_;
+  LdsGuards guards_;
   std::unique_ptr<Executor> executor_;
   Permutation order_;
   uint64_t blocks_, begun_ = 0, traced_ = 0;

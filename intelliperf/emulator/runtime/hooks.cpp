@@ -64,19 +64,12 @@ void park_at_barrier(LaneState state, uint32_t& counter) {
 
 bool named_barrier_passed;
 
-// Device code names it directly: every extern __shared__ array is this one.
-extern "C" {
-SIMT_EXPORT alignas(1024) char __simt_dynamic_lds[kDynamicSharedCapacity];
-}
-
 // Waves hide one another's latency: a quarter of that of the first cache is taken to remain.
 void pass_request(bool memory) {
   const Device& d = device();
   device_ns += (kIssueCycles + (memory ? d.l1_latency_cycles / 4 : 0)) * 1e9 / d.clock_hz;
 }
 void advance_device_clocks(double ns) { device_ns += ns; }
-
-char* dynamic_shared_base() { return __simt_dynamic_lds; }
 
 bool in_shared_memory(const void* address) {
   const auto at = reinterpret_cast<uintptr_t>(address);

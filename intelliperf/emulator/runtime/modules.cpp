@@ -14,6 +14,7 @@
 
 #include "code_module.h"
 #include "launch.h"
+#include "lds_guards.h"
 #include "memory.h"
 #include "module_registry.h"
 #include "properties.h"
@@ -278,11 +279,17 @@ void load(Module& module) {
     module.shared_begin = range[0];
     module.shared_end = range[1];
   }
+  const auto* far = symbol<const uint64_t*>(module, "__simt_shared_far_guard");
+  if (range && far) close_lds_guards(range[0] - *far, range[0], range[1], range[1] + *far);
   const auto* shared_count = symbol<const uint32_t*>(module, "__simt_shared_variable_count");
   const auto* shared = symbol<const SharedVariable*>(module, "__simt_shared_variables");
   if (shared_count && shared) module.shared_variables.assign(shared, shared + *shared_count);
   std::sort(module.shared_variables.begin(), module.shared_variables.end(),
             [](const SharedVariable& a, const SharedVariable& b) { return a.begin < b.begin; });
+  if (!module.shared_variables.empty()) {
+    const SharedVariable& last = module.shared_variables.back();
+    module.shared_end = std::min(module.shared_end, last.begin + last.bytes + kSharedGuard);
+  }
   if (shadow_active()) fill_literals(module);
   add_device_only_variables(module);
   for (const auto& kernel : module.kernels) resolve(*kernel);

@@ -252,6 +252,7 @@ uint32_t OtherNumbers::variants(const LaunchRequest& request, uint64_t nth, Othe
 OtherNumbers::OtherNumbers(const LaunchRequest& request, uint64_t nth, OtherNumbersMode mode, uint32_t variant)
     : altered_(request) {
   altered_.most_seconds = settings().most_seconds;
+  altered_.altered = true;
   std::vector<const Allocation*> live;
   for_each_allocation(collect, &live);
   for (const Allocation* a : live) {

@@ -6,6 +6,7 @@
 #include "execution.h"
 #include "fault_log.h"
 #include "fiber.h"
+#include "lds_guards.h"
 #include "memory.h"
 #include "wave_counts.h"
 
@@ -27,7 +28,9 @@ bool runnable(LaneState state) {
 }
 
 // Whether the scheduler itself may look at what a lane is about to access.
-bool readable(const void* address) { return in_shared_memory(address) || find(address) != nullptr; }
+bool readable(const void* address) {
+  return in_shared_memory(address) ? !in_closed_lds(address) : find(address) != nullptr;
+}
 
 void resume_chain(Lane* first) {
   switches = switches + 1;

@@ -3,13 +3,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "modules.h"
+#include "lds_guards.h"
 
 namespace simt {
-
-struct SharedSpan {
-  uint64_t begin = 0, end = 0;  // addresses
-};
 
 class SharedBounds {
  public:

@@ -12,6 +12,7 @@
 #include "execution.h"
 #include "fault_log.h"
 #include "fiber.h"
+#include "lds_guards.h"
 #include "memory.h"
 #include "scheduler.h"
 
@@ -55,6 +56,12 @@ Fault describe(const Lane& lane, bool memory, uintptr_t address) {
   fault.thread = lane.thread.linear;
   if (overflow) fputs("intelliperf: a thread's private memory exceeds 252 KB\n", stderr);
   if (fault.kind != FaultKind::kOutOfBounds) return fault;
+  if (const SharedSpan variable = beside_lds(address); variable.begin != 0) {
+    fault.shared = true;
+    fault.address_offset = int64_t(address - variable.begin);
+    fault.allocation_bytes = variable.end - variable.begin;
+    return fault;
+  }
   const Allocation* around = beside(address);
   fault.address_offset = int64_t(around ? address - around->base : address);
   fault.allocation_bytes = around ? around->bytes : 0;
