@@ -245,3 +245,36 @@ int main() {
 def test_ties_of_a_quotient_by_the_rows_own_maximum_are_rounded_as_before(tmp_path) -> None:
     verdict = Bench(tmp_path, QUANTISED, "app.hip").verdict(("int8_t(rintf(", "int8_t(roundf("))
     assert verdict.outcome is Outcome.WRONG_OUTPUT, verdict.detail
+
+
+SPLIT = """#include <cstdio>
+#include <vector>
+#include <hip/hip_runtime.h>
+__global__ void row_sums(int* out, const int* in, int n, int parts) {
+  const int first = blockIdx.y * 64 + threadIdx.x, step = parts * 64;
+  int sum = 0;
+  for (int k = first; k < n; k += step) sum += in[blockIdx.x * n + k];
+  atomicAdd(&out[blockIdx.x], sum);
+}
+int main() {
+  const int rows = 24, n = 1500, parts = 3;
+  std::vector<int> host(rows * n);
+  for (int i = 0; i < rows * n; ++i) host[i] = i * 37 % 101;
+  int *in, *out;
+  if (hipMalloc(&in, rows * n * 4) || hipMalloc(&out, rows * 4) || hipMemset(out, 0, rows * 4)) return 1;
+  if (hipMemcpy(in, host.data(), rows * n * 4, hipMemcpyHostToDevice)) return 2;
+  row_sums<<<dim3(rows, parts), 64>>>(out, in, n, parts);
+  if (hipMemcpy(host.data(), out, rows * 4, hipMemcpyDeviceToHost)) return 3;
+  for (int r = 0; r < rows; ++r) std::printf("%d\\n", host[r]);
+}
+"""
+
+
+def test_the_grid_goes_with_the_few_parts_that_work_is_split_into(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    bench = Bench(tmp_path, SPLIT, "app.hip")
+    loop = "for (int k = first; k < n; k += step)"
+    own = "const int each = (n + parts - 1) / parts, end = min(n, int(blockIdx.y + 1) * each);\n"
+    verdict = bench.verdict((loop, f"{own}  for (int k = blockIdx.y * each + threadIdx.x; k < end; k += 64)"))
+    assert verdict.outcome in (Outcome.ACCEPTED, Outcome.NOT_FASTER), verdict.detail
+    verdict = bench.verdict((loop, loop.replace("step", "3 * 64 + 0 * step")))
+    assert verdict.outcome is Outcome.WRONG_OUTPUT and "scalar argument" in verdict.detail, verdict.detail

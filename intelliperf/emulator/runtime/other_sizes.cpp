@@ -312,7 +312,7 @@ class Resizing {
       others.push_back(now_[k]);
       alike |= now_[k] == size;
     }
-    const bool mode = size < kLeastSize;
+    const bool parts = size < kLeastSize && counts_blocks(slot, size), mode = size < kLeastSize && !parts;
     Fitted fitted = mode || fixed_ ? Fitted{true, false, grid_} : fit(grid_, block_, others, size, value, alike);
     bool suits = true;
     for (const LaunchShape& shape : beside_) {
@@ -325,8 +325,9 @@ class Resizing {
     if (larger && (!may_grow_ || !suits)) return false;
     if (!suits) fitted.grid = grid_;  // a grid for more is one for less
     // More threads than a size that nobody compares with anything: a check that a candidate has would show.
-    if (value < size && !slot.compared && !mode) return false;
-    other = OtherSize{{{i, uint64_t(value)}}, {fitted.grid[0], fitted.grid[1], fitted.grid[2]}, larger, mode};
+    if (value < size && !mode && (parts ? alike : !slot.compared)) return false;
+    other =
+        OtherSize{{{i, uint64_t(value)}}, {fitted.grid[0], fitted.grid[1], fitted.grid[2]}, larger, size < kLeastSize};
     for (size_t k = 0; k < now_.size(); ++k)
       for (size_t j = 0; j < now_.size(); ++j)
         if (k != i && j != i && j != k && now_[j] > 1 && size > 1 && now_[j] * size == now_[k]) {
@@ -337,6 +338,14 @@ class Resizing {
   }
 
  private:
+  // Few parts that the work is split into, a block for each, and no mode: the kernel compares it with no constant.
+  bool counts_blocks(const Quantity& slot, int64_t size) const {
+    if (slot.boolean || !slot.constants.empty() || fixed_) return false;
+    for (int d = 0; d < 3; ++d)
+      if (has_block_each({grid_[d], block_[d]}, size)) return true;
+    return false;
+  }
+
   const std::vector<Quantity>& slots_;
   const std::vector<LaunchShape>& beside_;
   GridSize grid_, block_;
