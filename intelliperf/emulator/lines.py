@@ -79,8 +79,8 @@ class LineKey:
 class _Line:
     chain: tuple[Frame, ...]
     by_launch: dict[int, Totals] = field(default_factory=dict)
-    hottest_lanes: float = 0.0
-    atomic_lanes: float = 0.0
+    atomic_lanes: dict[int, float] = field(default_factory=dict)  # by launch: of all its lines
+    hottest_lanes: dict[int, float] = field(default_factory=dict)
     time: Estimate = field(default_factory=Estimate)
     others: dict[tuple[str, int], None] = field(default_factory=dict)  # files and lines merged into this access
     merged: bool = False
@@ -198,10 +198,9 @@ def _merge(trace: Trace, groups: Sequence[Group], traced: Sequence[KernelLaunch]
             own.absorb(site_totals(record, site, module.wave_size, by_line=True), 1.0)
             line.time.add(costs.of(record, site), weight=weight)
             if site.kind in ATOMIC_KINDS and record["global_requests"]:
-                line.atomic_lanes += launch.atomic_lanes * weight
-                line.hottest_lanes += weight * (
-                    launch.atomic_hottest_lanes if launch.atomic_hottest_site == number else 0
-                )
+                line.atomic_lanes[launch.index] = launch.atomic_lanes * weight
+                if launch.atomic_hottest_site == number:
+                    line.hottest_lanes[launch.index] = launch.atomic_hottest_lanes * weight
     return merged
 
 
@@ -281,8 +280,8 @@ def _evidence(
     quantities = {metric: quantity for metric, quantity in totals.quantities().items() if _applies(metric, place)}
     if place.access in (AccessKind.BARRIER, AccessKind.COLLECTIVE):
         quantities = {Metric.REQUESTS: Quantity(totals.requests, Provenance.MEASURED)}
-    if place.access in (AccessKind.ATOMIC, AccessKind.REDUCTION) and line.atomic_lanes > 0:
-        share = min(1.0, line.hottest_lanes / line.atomic_lanes)
+    if place.access in (AccessKind.ATOMIC, AccessKind.REDUCTION) and any(line.atomic_lanes.values()):
+        share = min(1.0, sum(line.hottest_lanes.values()) / sum(line.atomic_lanes.values()))
         quantities[Metric.ATOMIC_HOTTEST_SHARE] = Quantity(share, Provenance.MEASURED)
     quantities[Metric.DEVICE_TIME_NS] = Quantity(line.time.value, Provenance.MODELLED)
     if time_ns > 0:

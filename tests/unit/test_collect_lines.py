@@ -85,15 +85,17 @@ def test_spills_are_on_the_line_that_the_compiler_gives_and_run_as_often_as_it_d
 def test_an_atomic_inside_our_headers_is_blamed_on_the_users_line(
     recording: Recording, project: Path, tmp_path: Path
 ) -> None:
-    recording.sites = [
-        site("reduction", OUR_HEADER, 88, outer=[("/usr/include/c++/13/atomic", 300), (project / "app.hip", 7)])
-    ]
-    launch = recording.launch(atomic_lanes=64, atomic_addresses=1, atomic_hottest_lanes=64, atomic_hottest_site=0)
-    recording.count(launch, 0, requests=1, global_requests=1, lanes=64, same_address=64, sectors=1, sectors_ideal=1)
+    outer = [("/usr/include/c++/13/atomic", 300), (project / "app.hip", 7)]
+    recording.sites = [site("reduction", OUR_HEADER, 88, outer=outer), site("reduction", OUR_HEADER, 88, outer=outer)]
+    launch = recording.launch(atomic_lanes=128, atomic_addresses=1, atomic_hottest_lanes=128, atomic_hottest_site=0)
+    for number in (0, 1):  # of an unrolled loop
+        recording.count(
+            launch, number, requests=1, global_requests=1, lanes=64, same_address=64, sectors=1, sectors_ideal=1
+        )
     (evidence,) = _lines(recording, tmp_path, project)
     assert (evidence.file, evidence.line, evidence.text) == (project / "app.hip", 7, "statement 7;")
     assert evidence.access is AccessKind.REDUCTION
-    assert evidence.quantity(Metric.ATOMIC_SERIALIZATION).value == 64
+    assert evidence.quantity(Metric.ATOMIC_SERIALIZATION).value == 128
     assert evidence.quantity(Metric.ATOMIC_HOTTEST_SHARE).value == 1.0
     assert [frame.line for frame in evidence.chain] == [7]
 
