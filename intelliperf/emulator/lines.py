@@ -27,6 +27,7 @@ from intelliperf.emulator.totals import (
 )
 from intelliperf.emulator.tracefiles import KernelLaunch, Trace
 from intelliperf.errors import SourceNotFound
+from intelliperf.formulas.atomic_contention import HOTTEST_SHARE
 from intelliperf.records import (
     AccessKind,
     Frame,
@@ -60,6 +61,9 @@ _DOUBTS: Mapping[str, str] = {
     NEIGHBOURS: "estimate, at most so much: an unrolled loop may access neighbours in the LDS together",
 }
 _NAMED_FILES = 3  # in one message
+_NEARLY = 0.95  # of what is scaled up from the blocks that were watched
+
+_Chosen = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
 
 
 @dataclass(frozen=True)
@@ -235,7 +239,7 @@ class SiteCosts:
         atomics = np.array([module.sites[int(site)].kind in ATOMIC_KINDS for site in records["site"]], dtype=bool)
         barriers = np.array([module.sites[int(site)].kind == "barrier" for site in records["site"]], dtype=bool)
         constant = np.array([module.sites[int(site)].constant for site in records["site"]], dtype=bool)
-        queued = atomics & (records["global_requests"] > 0)
+        queued = _queued(launch, module, records, atomics & (records["global_requests"] > 0))
         parts = launch.time_parts
         busy = max(0.0, launch.time_ns - parts.get("launch", 0.0))
         shared_out = sum(value for name, value in parts.items() if name != "launch")
@@ -246,6 +250,7 @@ class SiteCosts:
         self._per_address = _rate(parts.get("constant", 0.0) * factor, records["distinct_addresses"][apart])
         self._per_sector = _rate(memory * factor, records["sectors"])
         self._per_lane = _rate(parts.get("atomic", 0.0) * factor, records["same_address"][queued])
+        self._waits = {int(site) for site in records["site"][queued]}
         waiting = parts.get("latency", 0.0) + parts.get("issue", 0.0)
         self._per_request = _rate(waiting * factor, records["requests"][~barriers & (apart | ~constant)])
 
@@ -264,9 +269,22 @@ class SiteCosts:
             + float(record["sectors"]) * self._per_sector
             + float(record["requests"]) * self._per_request
         )
-        if site.kind in ATOMIC_KINDS and record["global_requests"]:
+        if int(record["site"]) in self._waits:
             cost += float(record["same_address"]) * self._per_lane
         return cost
+
+
+def _queued(
+    launch: KernelLaunch, module: ModuleFacts, records: np.ndarray[tuple[int, ...], np.dtype[np.void]], atomics: _Chosen
+) -> _Chosen:
+    """Atomics that the queue consists of: all, or those of one line where that makes the hottest address alone."""
+    hottest = launch.atomic_hottest_site
+    if hottest is None or launch.atomic_hottest_lanes < HOTTEST_SHARE.value * launch.atomic_lanes:
+        return atomics
+    there = module.sites[hottest].locations
+    of_line = atomics & np.array([module.sites[int(site)].locations == there for site in records["site"]], dtype=bool)
+    alone = float(records["same_address"][of_line].sum()) >= _NEARLY * launch.atomic_hottest_lanes
+    return of_line if alone else atomics
 
 
 def _rate(nanoseconds: float, counts: np.ndarray[tuple[int, ...], np.dtype[np.uint64]]) -> float:

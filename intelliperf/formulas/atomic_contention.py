@@ -23,6 +23,9 @@ LDS_LANES_ON_ONE_ADDRESS = Threshold(
 OPERATIONS_PER_ADDRESS = Threshold(
     32.0, "with a wave's worth of operations per address, combining them before memory saves most of them"
 )
+HOTTEST_SHARE = Threshold(
+    1 / 64, "an H200 takes atomics in as many queues: one address with more than its share outlasts the others"
+)
 _OTHER_PARTS = (
     *(Metric.ISSUE_TIME_NS, Metric.LDS_TIME_NS, Metric.L1_TIME_NS),
     *(Metric.L2_TIME_NS, Metric.DRAM_TIME_NS, Metric.LATENCY_TIME_NS),
@@ -94,14 +97,16 @@ def _in_global_memory(profile: KernelProfile) -> Symptom | None:
     addresses = max(1.0, addresses)  # a mean, below one where some of the launches have no atomics
     serialized = value_of(profile, Metric.ATOMIC_SERIALIZATION)
     per_request = serialized / requests
-    if per_request < LANES_ON_ONE_ADDRESS.value and lanes.value / addresses < OPERATIONS_PER_ADDRESS.value:
+    hottest = value_of(profile, Metric.ATOMIC_HOTTEST_SHARE)
+    crowded = hottest >= HOTTEST_SHARE.value and hottest * lanes.value >= OPERATIONS_PER_ADDRESS.value
+    crowded |= lanes.value / addresses >= OPERATIONS_PER_ADDRESS.value
+    if per_request < LANES_ON_ONE_ADDRESS.value and not crowded:
         return None
     atomic_ns = value_of(profile, Metric.ATOMIC_TIME_NS)
     in_waves = per_request >= LANES_ON_ONE_ADDRESS.value
     if not in_waves and atomic_ns < max(optional(profile, part) for part in _OTHER_PARTS):
         return None  # as a reduction within blocks leaves them: the rest of the kernel takes longer than the queue
     within = f"each atomic request puts {per_request:.1f} lanes on one address (ideal 1), " if in_waves else ""
-    hottest = value_of(profile, Metric.ATOMIC_HOTTEST_SHARE)
     return Symptom(
         value=serialized,
         ideal=addresses,

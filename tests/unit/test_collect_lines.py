@@ -100,6 +100,17 @@ def test_an_atomic_inside_our_headers_is_blamed_on_the_users_line(
     assert [frame.line for frame in evidence.chain] == [7]
 
 
+def test_the_queue_on_the_hottest_address_is_the_cost_of_the_line_that_makes_it(
+    recording: Recording, project: Path, tmp_path: Path
+) -> None:
+    recording.sites = [site("reduction", project / "app.hip", 6), site("reduction", project / "app.hip", 7)]
+    launch = recording.launch(atomic_lanes=660, atomic_addresses=641, atomic_hottest_lanes=20, atomic_hottest_site=1)
+    for number, lanes in ((0, 640), (1, 20)):
+        recording.count(launch, number, requests=20, global_requests=20, lanes=lanes, same_address=20)
+    times = {one.line: one.quantity(Metric.DEVICE_TIME_NS).value for one in _lines(recording, tmp_path, project)}
+    assert times[7] > 10 * times[6]
+
+
 def test_a_line_is_never_a_nearby_one(recording: Recording, project: Path, tmp_path: Path) -> None:
     recording.sites = [site("load", "/usr/include/thrust.h", 5), site("load", project / "app.hip", 0)]
     launch = recording.launch()

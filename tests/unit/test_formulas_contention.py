@@ -45,9 +45,20 @@ def test_launches_without_atomics_leave_no_share_of_an_address() -> None:
 def test_few_operations_per_address_of_different_requests_are_no_contention() -> None:
     lanes = WAVES * 64
     spread = {Metric.ATOMIC_SERIALIZATION: WAVES, Metric.ATOMIC_TIME_NS: 4000.0}
-    per_address = lambda operations: alone({**spread, Metric.ATOMIC_ADDRESSES: lanes / operations})  # noqa: E731
+
+    def per_address(operations: float) -> KernelProfile:
+        hottest = {Metric.ATOMIC_HOTTEST_SHARE: operations / lanes}
+        return alone({**spread, **hottest, Metric.ATOMIC_ADDRESSES: lanes / operations})
+
     assert excess_ns(per_address(1.0)) is None
     assert excess_ns(per_address(lanes)) is not None
+
+
+def test_one_address_of_many_is_contended_where_it_takes_more_than_its_share() -> None:
+    lanes = WAVES * 64
+    spread = {Metric.ATOMIC_SERIALIZATION: WAVES, Metric.ATOMIC_TIME_NS: 4000.0, Metric.ATOMIC_ADDRESSES: lanes / 4}
+    assert excess_ns(alone({**spread, Metric.ATOMIC_HOTTEST_SHARE: 0.02})) is not None
+    assert excess_ns(alone({**spread, Metric.ATOMIC_HOTTEST_SHARE: 0.01})) is None
 
 
 def test_where_addresses_are_not_counted_the_queue_of_l2_tells() -> None:
