@@ -201,6 +201,10 @@ def headline(report: Report) -> str:
     if report.ending is Ending.NOTHING_TO_IMPROVE:
         shown = "a bottleneck" if report.formula == "all" else report.formula
         beside = f"; {process_in_short(report)}" if report.process else ""
+        if report.diagnoses:
+            first, more = report.diagnoses[0], len(report.diagnoses) - 1
+            whom = finding_in_short(first) + (f" (and {more} more)" if more else "")
+            return f"nothing to improve: {whom}: {first.note or 'not pursued'}{beside}"
         return f"nothing to improve: no kernel shows {shown} beyond its threshold{beside}"
     given = [a for a in report.attempts if a.verdict is not None and a.origin.kind is OriginKind.USER]
     if given:

@@ -242,6 +242,11 @@ def test_a_bottleneck_that_the_application_does_not_feel_is_no_headline(report: 
         "diagnosed: no kernel limits the application (99 %: copies to the device); "
         "removing one alone gains at most 1.005×: "
     )
+    note = "not pursued: the kernel could become 1.01× as fast, and less than 1.48× is not accepted"
+    left = dataclasses.replace(
+        found, ending=Ending.NOTHING_TO_IMPROVE, diagnoses=(dataclasses.replace(small, note=note),)
+    )
+    assert wording.headline(left) == f"nothing to improve: {wording.finding_in_short(small)}: {note}"
 
 
 def test_a_diagnosis_without_a_finding_says_so(report: Report) -> None:

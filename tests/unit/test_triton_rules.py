@@ -132,7 +132,7 @@ LEFT_ALONE = (
     ("triton_interchange", "add_bias", "x = tl.load", changed("swapped_index.py", ("b = tl.load(bias + c, mask=xmask)", "b = tl.load(out + c * n_cols + r, mask=xmask)")), "walks along|another lane reads"),
     ("triton_interchange", "add_bias", "x = tl.load", changed("swapped_index.py", ("x + b, mask", "tl.cumsum(x + b, 0), mask")), "may mix lanes"),
     ("triton_column_tile", "column_sum", "x = tl.load", changed("column_sums.py", ("tl.sum(x, axis=0)", "tl.sum(tl.sort(x), axis=0)")), "several columns at once"),
-    ("triton_column_tile", "column_sum", "x = tl.load", changed("column_sums.py", ("r * cols + col", "col * rows + r")), "no neighbouring elements"),
+    ("triton_column_tile", "column_sum", "x = tl.load", changed("column_sums.py", ("r * cols + col", "col * rows + r")), "as a term of its own"),
     ("triton_column_tile", "column_sum", "x = tl.load", changed("column_sums.py", ("out_ptr + col", "out_ptr")), "to one place"),
     ("triton_join_pairs", "from_polar", "z + idx * 2,", changed("interleaved_parts.py", ("idx * 2 + 1", "idx * 2 + 2")), "not written here"),
     ("triton_join_pairs", "from_polar", "z + idx * 2,", changed("interleaved_parts.py", ("    tl.store(z + idx * 2 + 1", "    im += tl.load(radius + idx, mask=keep)\n    tl.store(z + idx * 2 + 1")), "a load stands"),

@@ -81,7 +81,7 @@ def _column_id(kernel: Kernel) -> _Column:
     found = [_Column(call, axis, *named) for call, axis in ids if (named := _named(kernel, call)) is not None]
     beside = [column for column in found if _neighbours(kernel, column.name)]
     if not beside:
-        raise NotApplicable(f"{kernel.source.path}: neighbouring programs access no neighbouring elements")
+        raise NotApplicable(f"{kernel.source.path}: no row of addresses has a program's number as a term of its own")
     if len(beside) > 1 or sum(axis == beside[0].axis for _, axis in ids) > 1:
         raise NotApplicable(f"{kernel.source.path}: more than one program number counts neighbouring elements")
     return beside[0]
