@@ -26,6 +26,7 @@ from intelliperf.codegen.rules.triton import (
     word_of,
     written,
 )
+from intelliperf.codegen.rules.triton_atomics import LEAST_BYTES, Atomic, atomic_of, options_of
 from intelliperf.codegen.rules.triton_reduce_lanes import neutral
 from intelliperf.codegen.rules.triton_shapes import shape_of, spelled
 from intelliperf.project.pythonsource import body_nodes
@@ -34,18 +35,11 @@ from intelliperf.records import Metric, SourceEvidence
 _PROGRAMS_PER_UNIT = 2  # as many as keep a compute unit busy while one of them waits for memory
 _ROUND_NS = 1000.0  # of a loop that waits for its loads, on today's chips under load
 _ATOMIC_NS = 0.7  # of one in a queue for an address, where the profile has no time for them
-_LEAST_BYTES = 4  # of an element: narrower ones would add up with less precision than they did
 COMBINING = {"atomic_add": "sum", "atomic_max": "max", "atomic_min": "min"}  # and the reduction of lanes
 
 
 @dataclass(frozen=True)
-class _Atomic:
-    statement: ast.Expr
-    call: ast.Call
-    word: str
-    address: ast.expr
-    value: ast.expr
-    mask: ast.expr | None
+class _Atomic(Atomic):
     bytes: int  # of an element; 0 where that was not recorded
     around: ast.If | None  # a condition that stands around it alone
 
@@ -86,26 +80,14 @@ class TritonBlockLoop:
 def _atomic_at(kernel: Kernel, evidence: SourceEvidence) -> _Atomic:
     statement, _ = statement_at(kernel, evidence.line)
     where = kernel.where(statement)
-    call = statement.value if isinstance(statement, ast.Expr) else None
-    if not isinstance(call, ast.Call) or not kernel.called(call).startswith("atomic_"):
-        raise NotApplicable(f"{where} is not an atomic whose old value is unused")
+    atomic = atomic_of(kernel, statement, evidence, COMBINING)
     last = kernel.body[-1]
     around = last if isinstance(last, ast.If) and last.body == [statement] and not last.orelse else None
     if statement is not last and around is None:
         raise NotApplicable(f"{where}: the atomic is not the last statement of the kernel")
-    word = kernel.called(call)
-    if word not in COMBINING:
-        raise NotApplicable(f"{where}: {word} of many blocks cannot be one of a program")
-    if evidence.element_bytes and evidence.element_bytes < _LEAST_BYTES:
-        raise NotApplicable(f"{where}: adding up in {8 * evidence.element_bytes} bits would lose precision")
-    address, value = argument(call, 0, "pointer"), argument(call, 1, "val")
-    if address is None or value is None:
-        raise NotApplicable(f"{where}: the atomic's arguments cannot be told")
-    assert isinstance(statement, ast.Expr)
-    mask = argument(call, 2, "mask")
-    if around is not None and mask is not None:
+    if around is not None and atomic.mask is not None:
         raise NotApplicable(f"{where}: the atomic has a mask and a condition")
-    return _Atomic(statement, call, word, address, value, mask, evidence.element_bytes, around)
+    return _Atomic(**vars(atomic), bytes=evidence.element_bytes, around=around)
 
 
 def shared_axis(kernel: Kernel, statement: ast.stmt, address: ast.expr, problem: Problem) -> int:
@@ -224,7 +206,7 @@ class _Rewriter:
         kept = [kernel.text(self._atomic.address), value]
         if self._atomic.mask is not None and not self._masked():
             kept.append(f"mask={kernel.text(self._atomic.mask)}")
-        kept += [f"{k.arg}={kernel.text(k.value)}" for k in call.keywords if k.arg in ("sem", "scope")]
+        kept += options_of(kernel, call)
         return f"{kernel.text(call.func)}({', '.join(kept)})"
 
     def _variable(self) -> tuple[str, ast.stmt | None]:
@@ -266,7 +248,7 @@ class _Rewriter:
             (statement,) = kernel.definitions(value.id)
             if len(uses) == 2 and statement in kernel.body and kernel.called(bound) == reduction:
                 value, left_out = bound, statement
-        lane_wise = self._atomic.bytes == _LEAST_BYTES and not self._masked()
+        lane_wise = self._atomic.bytes == LEAST_BYTES and not self._masked()
         if lane_wise and isinstance(value, ast.Call) and kernel.called(value) == reduction:
             operand = value.args[0] if value.args else None
             shape = shape_of(kernel, operand) if operand is not None else None

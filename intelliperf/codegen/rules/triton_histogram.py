@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 
 from intelliperf.codegen.rules.problem import NotApplicable, Problem, Rewrite
-from intelliperf.codegen.rules.triton import Kernel, argument, kernel_at, statement_at
+from intelliperf.codegen.rules.triton import Kernel, argument, kernel_at
+from intelliperf.codegen.rules.triton_atomics import SUM, atomic_at, options_of
 from intelliperf.codegen.rules.triton_lane_order import terms
 from intelliperf.codegen.rules.triton_shapes import shape_of
 from intelliperf.records import SourceEvidence
@@ -29,19 +30,14 @@ class TritonHistogram:
 
     def _edit(self, problem: Problem, evidence: SourceEvidence) -> list[str]:
         kernel = kernel_at(problem, evidence)
-        statement, _ = statement_at(kernel, evidence.line)
-        where = kernel.where(statement)
-        call = statement.value if isinstance(statement, ast.Expr) else None
-        if not isinstance(call, ast.Call) or kernel.called(call) != "atomic_add":
-            raise NotApplicable(f"{where} is not an atomic sum whose old value is unused")
-        address, value, mask = (argument(call, n, name) for n, name in enumerate(("pointer", "val", "mask")))
-        if address is None or value is None or not _is_one(kernel, value):
+        atomic = atomic_at(kernel, evidence, SUM)
+        statement, call, where = atomic.statement, atomic.call, kernel.where(atomic.statement)
+        if not _is_one(kernel, atomic.value):
             raise NotApplicable(f"{where} adds something other than one")
         if evidence.element_bytes not in (0, _WORD):
             raise NotApplicable(f"{where}: the counters have not {8 * _WORD} bits")
-        base, index = _split(kernel, address, where)
-        options = [f"{k.arg}={kernel.text(k.value)}" for k in call.keywords if k.arg in ("sem", "scope")]
-        kernel.replace(statement, _counted(kernel, call, (base, index, mask), options))
+        base, index = _split(kernel, atomic.address, where)
+        kernel.replace(statement, _counted(kernel, call, (base, index, atomic.mask), options_of(kernel, call)))
         return [f"{where}: {_BINS} counters"]
 
 

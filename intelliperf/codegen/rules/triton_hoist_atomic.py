@@ -8,20 +8,17 @@ from dataclasses import dataclass
 from intelliperf.codegen.rules.problem import NotApplicable, Problem, Rewrite
 from intelliperf.codegen.rules.triton import (
     Kernel,
-    argument,
     depends,
     launched_kernel_at,
     pointer_of,
     program_ids,
     read,
     refuse_spread_strings,
-    statement_at,
     written,
 )
+from intelliperf.codegen.rules.triton_atomics import SUM, atomic_at, options_of
 from intelliperf.codegen.rules.triton_shapes import Shape, shape_of, spelled, together
 from intelliperf.records import SourceEvidence
-
-_LEAST_BYTES = 4  # of an element: narrower ones would add up with less precision than they did
 
 
 class TritonHoistAtomic:
@@ -35,16 +32,9 @@ class TritonHoistAtomic:
 
     def _edit(self, problem: Problem, evidence: SourceEvidence) -> list[str]:
         kernel = launched_kernel_at(problem, evidence)
-        statement, _ = statement_at(kernel, evidence.line)
+        atomic = atomic_at(kernel, evidence, SUM)
+        statement, address, value, mask = atomic.statement, atomic.address, atomic.value, atomic.mask
         where = kernel.where(statement)
-        call = statement.value if isinstance(statement, ast.Expr) else None
-        if not isinstance(call, ast.Call) or kernel.called(call) != "atomic_add":
-            raise NotApplicable(f"{where} is not an atomic sum whose old value is unused")
-        if evidence.element_bytes and evidence.element_bytes < _LEAST_BYTES:
-            raise NotApplicable(f"{where}: adding up in {8 * evidence.element_bytes} bits would lose precision")
-        address, value, mask = (argument(call, n, name) for n, name in enumerate(("pointer", "val", "mask")))
-        if address is None or value is None:
-            raise NotApplicable(f"{where}: the atomic's arguments cannot be told")
         loop, conditions = _loop_of(kernel, statement, address)
         kept = mask if mask is not None and not _changes(mask, loop) else None
         added = None if kept is mask else mask
@@ -145,7 +135,7 @@ def _replace(kernel: Kernel, loop: ast.For, statement: ast.stmt, total: _Sum) ->
         text = f"{kernel.operand(total.value)}.to({kind})"
     arguments = [kernel.text(total.address), name]
     arguments += [f"mask={kernel.text(total.kept)}"] if total.kept is not None else []
-    arguments += [f"{k.arg}={kernel.text(k.value)}" for k in call.keywords if k.arg in ("sem", "scope")]
+    arguments += options_of(kernel, call)
     pad, inner = " " * loop.col_offset, " " * statement.col_offset
     above = [kernel.lines(loop.lineno, statement.lineno - 1)] if statement.lineno > loop.lineno else []
     below = [kernel.lines(end + 1, last)] if end < last else []

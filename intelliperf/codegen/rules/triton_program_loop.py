@@ -25,12 +25,12 @@ from intelliperf.codegen.rules.triton import (
     word_of,
     written,
 )
+from intelliperf.codegen.rules.triton_atomics import SUM, atomic_of, options_of
 from intelliperf.codegen.rules.triton_block_loop import programs_along, shared_axis
 from intelliperf.codegen.rules.triton_shapes import Shape, shape_of, spelled, together
 from intelliperf.project.pythonsource import body_nodes
 from intelliperf.records import SourceEvidence
 
-_LEAST_BYTES = 4  # of an element: narrower ones would add up with less precision than they did
 _STEP = "    "
 
 
@@ -65,12 +65,9 @@ class TritonProgramLoop:
         blamed = [s for s in atomics if s.lineno <= evidence.line <= (s.end_lineno or s.lineno)]
         if len(blamed) != 1:
             raise NotApplicable(f"{kernel.source.path}:{evidence.line} is not an atomic whose old value is unused")
-        if evidence.element_bytes and evidence.element_bytes < _LEAST_BYTES:
-            raise NotApplicable(
-                f"{kernel.where(blamed[0])}: adding up in {8 * evidence.element_bytes} bits would lose precision"
-            )
+        atomic = atomic_of(kernel, blamed[0], evidence, SUM)
         _refuse_waiting(kernel, atomics)
-        axis = shared_axis(kernel, blamed[0], _address(kernel, blamed[0]), problem)
+        axis = shared_axis(kernel, blamed[0], atomic.address, problem)
         programs = programs_along(problem, axis)
         loop = _Loop(kernel, axis, atomics, blamed[0])
         loop.write(programs)
@@ -254,7 +251,7 @@ class _Loop:
         kept = [kernel.operand(total.mask)] if total.mask is not None and not total.folded else []
         kept += [f"({total.name} != 0)" if kept else f"{total.name} != 0"] if total.folded or total.guarded else []
         arguments += [f"mask={' & '.join(kept)}"] if kept else []
-        arguments += [f"{k.arg}={kernel.text(k.value)}" for k in total.call.keywords if k.arg in ("sem", "scope")]
+        arguments += options_of(kernel, total.call)
         return f"{kernel.text(total.call.func)}({', '.join(arguments)})"
 
     def _variable(self) -> tuple[str, ast.stmt | None]:

@@ -7,13 +7,13 @@ import math
 import re
 
 from intelliperf.codegen.rules.problem import NotApplicable, Problem, Rewrite
-from intelliperf.codegen.rules.triton import Kernel, argument, depends, kernel_at, program_ids, read, statement_at
+from intelliperf.codegen.rules.triton import Kernel, argument, depends, kernel_at, program_ids, read
+from intelliperf.codegen.rules.triton_atomics import atomic_at, options_of
 from intelliperf.codegen.rules.triton_shapes import shape_of
 from intelliperf.records import SourceEvidence
 
 _REDUCTIONS = {"atomic_add": "sum", "atomic_max": "max", "atomic_min": "min", "atomic_xor": "xor_sum"}
 _OPPOSITE = {"atomic_max": "min", "atomic_min": "max"}
-_LEAST_BYTES = 4
 
 
 class TritonReduceLanes:
@@ -27,28 +27,18 @@ class TritonReduceLanes:
 
     def _edit(self, problem: Problem, evidence: SourceEvidence) -> list[str]:
         kernel = kernel_at(problem, evidence)
-        statement, _ = statement_at(kernel, evidence.line)
-        where = kernel.where(statement)
-        call = statement.value if isinstance(statement, ast.Expr) else None
-        if not isinstance(call, ast.Call) or not kernel.called(call).startswith("atomic_"):
-            raise NotApplicable(f"{where} is not an atomic whose old value is unused")
-        word = kernel.called(call)
-        address, value, mask = (argument(call, n, name) for n, name in enumerate(("pointer", "val", "mask")))
-        if word not in _REDUCTIONS or address is None or value is None:
-            raise NotApplicable(f"{where}: {word} of many lanes cannot be one of a program")
-        if evidence.element_bytes and evidence.element_bytes < _LEAST_BYTES:
-            raise NotApplicable(f"{where}: adding up in {8 * evidence.element_bytes} bits would lose precision")
-        lanes = shape_of(kernel, address)  # to which Triton broadcasts the others
+        atomic = atomic_at(kernel, evidence, _REDUCTIONS)
+        where, call, word = kernel.where(atomic.statement), atomic.call, atomic.word
+        lanes = shape_of(kernel, atomic.address)  # to which Triton broadcasts the others
         if lanes is None:
             raise NotApplicable(f"{where}: how many lanes take part cannot be told")
         if not lanes:
             raise NotApplicable(f"{where}: only one lane of a program takes part already")
-        single = _one_address(kernel, address)
+        single = _one_address(kernel, atomic.address)
         if single is None:
             raise NotApplicable(f"{where}: the lanes of a program have addresses of their own")
-        given = _Given(kernel, word, value, mask, lanes, evidence.element_bytes)
-        options = [f"{k.arg}={kernel.text(k.value)}" for k in call.keywords if k.arg in ("sem", "scope")]
-        arguments = [single, given.reduced(), *given.condition(single), *options]
+        given = _Given(kernel, word, atomic.value, atomic.mask, lanes, evidence.element_bytes)
+        arguments = [single, given.reduced(), *given.condition(single), *options_of(kernel, call)]
         kernel.replace(call, f"{kernel.text(call.func)}({', '.join(arguments)})")
         return [f"{where}: {_REDUCTIONS[word]} over {' x '.join(lanes)} lanes"]
 

@@ -11,17 +11,14 @@ import copy
 from intelliperf.codegen.rules.problem import NotApplicable, Problem, Rewrite
 from intelliperf.codegen.rules.triton import (
     Kernel,
-    argument,
     indented,
     kernel_at,
     read,
     refuse_spread_strings,
-    statement_at,
 )
+from intelliperf.codegen.rules.triton_atomics import SUM, Atomic, atomic_at, options_of
 from intelliperf.codegen.rules.triton_shapes import shape_of, together
 from intelliperf.records import SourceEvidence
-
-_LEAST_BYTES = 4  # of an element: narrower ones would add up with less precision than they did
 
 
 class TritonUniformRows:
@@ -35,32 +32,24 @@ class TritonUniformRows:
 
     def _edit(self, problem: Problem, evidence: SourceEvidence) -> list[str]:
         kernel = kernel_at(problem, evidence)
-        statement, _ = statement_at(kernel, evidence.line)
-        where = kernel.where(statement)
-        call = statement.value if isinstance(statement, ast.Expr) else None
-        if not isinstance(call, ast.Call) or kernel.called(call) != "atomic_add":
-            raise NotApplicable(f"{where} is not an atomic sum whose old value is unused")
-        if evidence.element_bytes and evidence.element_bytes < _LEAST_BYTES:
-            raise NotApplicable(f"{where}: adding up in {8 * evidence.element_bytes} bits would lose precision")
-        address, value, mask = (argument(call, n, name) for n, name in enumerate(("pointer", "val", "mask")))
-        if address is None or value is None:
-            raise NotApplicable(f"{where}: the atomic's arguments cannot be told")
+        atomic = atomic_at(kernel, evidence, SUM)
+        statement, address, where = atomic.statement, atomic.address, kernel.where(atomic.statement)
         refuse_spread_strings(kernel, [statement])
         key = _key(kernel, address, where)
         lanes = shape_of(kernel, address)
-        for part in (value, mask):
+        for part in (atomic.value, atomic.mask):
             other = shape_of(kernel, part) if part is not None else ()
             lanes = None if lanes is None or other is None else together(lanes, other)
         if lanes is None or lanes != shape_of(kernel, address):
             raise NotApplicable(f"{where}: how many lanes take part cannot be told")
-        self._write(kernel, statement, call, key, lanes)
+        self._write(kernel, atomic, key, lanes)
         return [f"{where}: one {key} for all {lanes[0]} rows"]
 
-    def _write(self, kernel: Kernel, statement: ast.stmt, call: ast.Call, key: str, lanes: tuple[str, ...]) -> None:
+    def _write(self, kernel: Kernel, atomic: Atomic, key: str, lanes: tuple[str, ...]) -> None:
+        statement, call = atomic.statement, atomic.call
+        address, value, mask = atomic.address, atomic.value, atomic.mask
         tl, pad = kernel.tl, " " * statement.col_offset
         first, last = statement.lineno, statement.end_lineno or statement.lineno
-        address, value, mask = (argument(call, n, name) for n, name in enumerate(("pointer", "val", "mask")))
-        assert address is not None and value is not None
         lowest, total = kernel.fresh(f"lowest_{key}", "lowest_key"), kernel.fresh("row_sum", "sum_of_rows")
         terms = kernel.text(value)
         if mask is not None:
@@ -69,8 +58,7 @@ class TritonUniformRows:
             terms = f"{tl}.broadcast_to({terms}, ({', '.join(lanes)},))"
         kept = ", keep_dims=True" if len(lanes) > 1 else ""
         one = ast.unparse(ast.fix_missing_locations(_Single(key, lowest).visit(copy.deepcopy(address))))
-        options = [f"{k.arg}={kernel.text(k.value)}" for k in call.keywords if k.arg in ("sem", "scope")]
-        arguments = ", ".join([one, total, f"mask={total} != 0", *options])
+        arguments = ", ".join([one, total, f"mask={total} != 0", *options_of(kernel, call)])
         kernel.replace_lines(
             first,
             last,
