@@ -31,7 +31,7 @@ int main() {
   FILE* starts = fopen("starts", "a");
   if (starts) { fputs("x", starts); fclose(starts); }
   usleep(2200 * 1000);
-  const int n = 1 << 21;
+  const int n = 1 << 19;
   std::vector<int> h(n);
   for (int i = 0; i < n; ++i) h[i] = i % 11 - 4;
   int *data, *out;
