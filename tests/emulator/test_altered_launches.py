@@ -186,3 +186,34 @@ def test_an_original_that_leaves_lds_in_an_altered_launch_is_no_evidence(tmp_pat
     followed = both.followed(1, Interception(other_numbers=(_ARGUMENTS,), shadow=Shadow(99)))
     assert not followed.divergences and not followed.left
     assert any(isinstance(e, Dispatch) and e.status != 0 for e in followed.events)
+
+
+OUTER = """#include <hip/hip_runtime.h>
+__global__ void outer(const float* a, const float* b, float* sums, int rows, int cols) {
+  __shared__ float products[VARIANT == 1 ? 1600 : 1];
+  if (VARIANT == 1) {
+    for (int i = threadIdx.x; i < rows * cols; i += blockDim.x) products[i] = a[i / cols] * b[i % cols];
+    __syncthreads();
+  }
+  for (int r = threadIdx.x; r < rows; r += blockDim.x) {
+    float sum = 0;
+    for (int c = 0; c < cols; ++c) sum += VARIANT == 1 ? products[r * cols + c] : a[r] * b[c];
+    sums[r] = sum;
+  }
+}
+int main() {
+  const int rows = 20, cols = 40;
+  float *a, *b, *sums, host[64];
+  for (int i = 0; i < 64; ++i) host[i] = 0.5f * i;
+  if (hipMalloc(&a, rows * 4) || hipMalloc(&b, cols * 4) || hipMalloc(&sums, rows * 4)) return 1;
+  if (hipMemcpy(a, host, rows * 4, hipMemcpyHostToDevice)) return 2;
+  if (hipMemcpy(b, host, cols * 4, hipMemcpyHostToDevice)) return 2;
+  outer<<<1, 64>>>(a, b, sums, rows, cols);
+  return hipDeviceSynchronize();
+}
+"""
+
+
+def test_two_sizes_grow_together(tmp_path: Path) -> None:
+    followed = Variants(tmp_path, OUTER).altered(1, _ARGUMENTS)
+    assert followed.divergences["variant"].outcome is Outcome.MEMORY_ERROR

@@ -16,6 +16,8 @@ namespace {
 constexpr int64_t kLeastSize = 5;  // what is below is often a mode
 constexpr size_t kMostConstants = 12;
 constexpr size_t kMostLimits = 4;
+constexpr size_t kMostPairs = 12;         // two ways for six pairs
+constexpr int64_t kMostRaised = 1 << 20;  // so that no product of two overflows
 constexpr int64_t kManyTimes =
     27;  // as large a size, where launches are small: magic numbers in place of divisions end
 constexpr uint64_t kMostAccesses = 2u << 20;
@@ -353,6 +355,34 @@ class Resizing {
   std::vector<int64_t> now_;
 };
 
+// Two sizes at once, either so much larger that their product just fits where memory has as much room again, or twice as
+// large: what holds their product elsewhere may have room for either alone.
+std::vector<OtherSize> raised_together(const std::vector<Quantity>& slots, const LaunchRequest& request,
+                                       const Resizing& resizing) {
+  std::vector<OtherSize> found;
+  const auto raised = [&](const Resizing& from, size_t i, double factor, OtherSize& other) {
+    if (!is_integer(slots[i]) || !slot_address(slots[i], request)) return false;
+    const int64_t size = from.now(i), least = request.kernel->general ? 1 : multiple_of(slots[i], request);
+    if (size < kLeastSize || size > kMostRaised || from.is_product(i) || masks_all_below(slots[i], size)) return false;
+    const int64_t step = step_of(slots[i], size, least), value = int64_t(double(size) * factor) / step * step;
+    return value > size && value <= most_of(slots[i]) && from.with(i, value, other);
+  };
+  for (size_t i = 0; i < slots.size(); ++i)
+    for (size_t k = i + 1; k < slots.size() && found.size() < kMostPairs; ++k)
+      for (const double factor : {1.4, 2.0}) {
+        OtherSize one, both;
+        if (!raised(resizing, i, factor, one)) break;
+        const Resizing after = resizing.after(one);
+        if (after.now(k) != resizing.now(k) || !raised(after, k, factor, both)) break;
+        for (const OtherSize::Value& value : one.values)
+          if (std::none_of(both.values.begin(), both.values.end(), [&](const auto& v) { return v.slot == value.slot; }))
+            both.values.push_back(value);
+        both.larger = true;
+        found.push_back(both);
+      }
+  return found;
+}
+
 }  // namespace
 
 std::vector<Quantity> read_slots(const std::string& text) {
@@ -445,6 +475,7 @@ std::vector<OtherSize> other_sizes(const std::vector<Quantity>& slots, const Lau
       found.back().edges = true;
     }
   }
+  if (may_grow) every.push_back(raised_together(slots, request, resizing));
   return in_turn(every);
 }
 
