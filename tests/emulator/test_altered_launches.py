@@ -11,7 +11,7 @@ from intelliperf.emulator.backend import EmulatorBackend
 from intelliperf.interception.messages import Dispatch
 from intelliperf.interception.wire import Deadline
 from intelliperf.processes.sandbox import UNCONFINED
-from intelliperf.records import Application, Interception, Kernel, Outcome, Shadow
+from intelliperf.records import ANY_KERNEL, Application, Interception, Kernel, Outcome, Shadow
 from intelliperf.validation.othernumbers import LARGER
 from intelliperf.validation.runs.lockstep import Divergence, Followed, Paused, Rule, Setting, Sync, follow
 from intelliperf.validation.runs.pairing import Pairing
@@ -95,7 +95,9 @@ class Variants:
             SideRun("variant", self._built(variant), asked | own if own else asked),
         ]
         setting = Setting(self._backend, self._kernel, UNCONFINED, self._root, 60.0)
-        return follow(setting, runs, Rule(lambda d: d.target and d.status == 0, after_failures=True), _Bits(), True)
+        free = ANY_KERNEL if own else None
+        rule = Rule(lambda d: d.target and d.status == 0, free_geometry=free, after_failures=True)
+        return follow(setting, runs, rule, _Bits(), True)
 
     def _built(self, variant: int) -> Application:
         program = self._root / f"app{variant}"
@@ -179,6 +181,11 @@ def test_accesses_beyond_lds_end_an_altered_launch_and_nothing_else(
 ) -> None:
     found = staged.followed(variant, Interception(other_numbers=(_ARGUMENTS,), shadow=shadow)).divergences
     assert found["variant"].outcome is Outcome.MEMORY_ERROR
+
+
+def test_the_dynamic_lds_that_the_host_computes_grows_with_its_argument(staged: Variants) -> None:
+    grows = Interception(other_grids=("3:#4294967297:#1:@2 #4 mul.64",))
+    assert not staged.followed(3, Interception(other_numbers=(_ARGUMENTS,)), grows).divergences
 
 
 def test_an_original_that_leaves_lds_in_an_altered_launch_is_no_evidence(tmp_path: Path) -> None:

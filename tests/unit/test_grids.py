@@ -39,3 +39,9 @@ def test_a_grid_is_a_formula_of_the_kernels_arguments(body: str, expected: str) 
     assert grid_formulas(_MAIN.format(body=body), {"other"}) == ()
     calculated = _MAIN.replace("i64 4294967552", "i64 %b")
     assert grid_formulas(calculated.format(body=body), {"scale"}) == ()
+
+
+def test_dynamic_lds_that_depends_on_an_argument_stands_behind_the_grid() -> None:
+    body = "  %g = udiv i32 %n, 256\n  %c = zext i32 %n to i64\n  %l = shl nuw i64 %c, 2"
+    text = _MAIN.replace("i64 noundef 0", "i64 noundef %l").format(body=body)
+    assert [one.split(":")[3] for one in grid_formulas(text, {"scale"})] == ["@1 trunc.32 #2 shl.64"]

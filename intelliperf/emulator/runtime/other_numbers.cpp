@@ -415,7 +415,8 @@ void OtherNumbers::alter_size(const LaunchRequest& request, const OtherSize& oth
     }
   }
   altered_.grid = other.grid;
-  if (other.grid.count() > 1) choose_grid(request);  // one block alone may have been asked for
+  choose_grid(request);
+  if (other.grid.count() == 1) altered_.grid = other.grid;  // one block alone may have been asked for
   altered_.watched = other.larger;
   if (other.larger) told_ = "a larger size";
   if (!as_taken(request)) altered_.kernel = request.kernel->general, altered_.dynamic_lds = request.kernel->general_lds;
@@ -433,7 +434,8 @@ void OtherNumbers::alter_size(const LaunchRequest& request, const OtherSize& oth
 // As the host would for these arguments, where it is known how it does.
 void OtherNumbers::choose_grid(const LaunchRequest& request) {
   Dim3 grid;
-  if (own_grid(request, arguments_.data(), grid)) altered_.grid = grid;
+  uint32_t lds = request.dynamic_lds;
+  if (own_grid(request, arguments_.data(), grid, lds)) altered_.grid = grid, altered_.dynamic_lds = lds;
 }
 
 // Whether all numbers are such multiples as the kernel was compiled for.

@@ -17,8 +17,8 @@ struct GridFormula {
     int64_t argument = -1;
     uint64_t constant = 0;
   };
-  size_t arguments = 0;  // that the kernel takes
-  std::vector<Word> x_and_y, z;
+  size_t arguments = 0;               // that the kernel takes
+  std::vector<Word> x_and_y, z, lds;  // lds: empty where it does not depend on them
 };
 
 using Word = GridFormula::Word;
@@ -131,6 +131,13 @@ bool grid_of(const GridFormula& formula, const LaunchRequest& request, void* con
   return grid.x && grid.y && grid.z && grid.x <= INT32_MAX && grid.y <= UINT16_MAX && grid.z <= UINT16_MAX;
 }
 
+bool lds_of(const GridFormula& formula, const LaunchRequest& request, void* const* arguments, uint32_t& lds) {
+  uint64_t bytes = 0;
+  if (!evaluate(formula.lds, request, arguments, bytes) || bytes > UINT32_MAX) return false;
+  lds = uint32_t(bytes);
+  return true;
+}
+
 bool takes(const std::vector<Word>& words, int64_t parameter) {
   return std::any_of(words.begin(), words.end(), [&](const Word& word) { return word.argument == parameter; });
 }
@@ -146,10 +153,11 @@ std::vector<GridFormula> read_formulas(const std::string& text) {
   std::vector<GridFormula> found;
   std::istringstream in(text);
   for (std::string one; std::getline(in, one, ',');) {
-    const size_t first = one.find(':'), second = one.find(':', first + 1);
+    const size_t first = one.find(':'), second = one.find(':', first + 1), third = one.find(':', second + 1);
     if (first == std::string::npos || second == std::string::npos) continue;
     found.push_back({strtoul(one.c_str(), nullptr, 10), read_words(one.substr(first + 1, second - first - 1)),
-                     read_words(one.substr(second + 1))});
+                     read_words(one.substr(second + 1, third - second - 1)),
+                     third == std::string::npos ? std::vector<Word>() : read_words(one.substr(third + 1))});
   }
   return found;
 }
@@ -169,14 +177,18 @@ bool goes_by(int64_t parameter) {
          });
 }
 
-bool own_grid(const LaunchRequest& request, void* const* altered, Dim3& grid) {
+bool own_grid(const LaunchRequest& request, void* const* altered, Dim3& grid, uint32_t& lds) {
   for (const GridFormula& formula : formulas()) {
     Dim3 now;
     if (formula.arguments != request.kernel->parameters.size()) continue;
     if (!grid_of(formula, request, request.arguments, now)) continue;
     if (now.x != request.grid.x || now.y != request.grid.y || now.z != request.grid.z) continue;
-    if (!changes(formula.x_and_y, request, altered) && !changes(formula.z, request, altered)) return false;
-    return grid_of(formula, request, altered, grid);
+    uint32_t asked = request.dynamic_lds;
+    if (!formula.lds.empty() && (!lds_of(formula, request, request.arguments, asked) || asked != request.dynamic_lds))
+      continue;
+    const auto altered_in = [&](const std::vector<Word>& words) { return changes(words, request, altered); };
+    if (!altered_in(formula.x_and_y) && !altered_in(formula.z) && !altered_in(formula.lds)) return false;
+    return (formula.lds.empty() || lds_of(formula, request, altered, lds)) && grid_of(formula, request, altered, grid);
   }
   return false;
 }

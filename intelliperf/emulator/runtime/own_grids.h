@@ -1,4 +1,4 @@
-// The grid that the program's own host code would choose for other arguments: INTELLIPERF_OTHER_GRIDS has its formulas,
+// The grid and the dynamic LDS that the program's own host code would choose for other arguments: INTELLIPERF_OTHER_GRIDS has its formulas,
 // as validation/edits/grids.py reads them off the compiled code. Each version of a program has its own.
 #pragma once
 #include <cstdint>
@@ -10,7 +10,8 @@ namespace simt {
 // Whether the host computes a grid from that argument of the kernel.
 bool goes_by(int64_t parameter);
 
-// False where no formula gives the launch's grid as it is, or none of its arguments is another one in `altered`.
-bool own_grid(const LaunchRequest& request, void* const* altered, Dim3& grid);
+// False where no formula gives the launch as it is, or none of its arguments is another one in `altered`. `lds`: stays
+// where no formula tells.
+bool own_grid(const LaunchRequest& request, void* const* altered, Dim3& grid, uint32_t& lds);
 
 }  // namespace simt

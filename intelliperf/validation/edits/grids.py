@@ -1,4 +1,4 @@
-"""How the host computes a launch's grid from the arguments that it hands to the kernel, for other values of these.
+"""How the host computes a launch's grid and dynamic LDS from the arguments that it hands to the kernel.
 
 A formula is a row of words as the emulator's runtime reads them (own_grids.h): what they stand for is put on a stack.
 `@3` is an argument, `#7` a constant, and `add.32` takes two numbers of 32 bits off the stack.
@@ -26,31 +26,35 @@ _MOST_WORDS = 60
 def grid_formulas(ir: str, kernels: Collection[str]) -> tuple[str, ...]:
     """Of each launch of these kernels whose grid depends on its arguments alone: how many arguments, then x and y, z.
 
-    Not where the block's size is calculated, too: it may go by the same arguments, and altered launches keep it.
+    Behind them the bytes of dynamic LDS, if these depend on the arguments. Not where the block's size is calculated,
+    too: it may go by the same arguments, and altered launches keep it.
     `ir`: the host's, optimised, with the kernels' stubs not inlined. `kernels`: plain names.
     """
     found: dict[str, None] = {}
     for body in function_bodies(ir):
         values = {match[1]: match[2] for line in body if (match := _DEFINED.match(line)) is not None}
-        for grid, handed in _launches(body, kernels):
+        for grid, lds, handed in _launches(body, kernels):
             arguments = {one.split()[-1]: at for at, one in enumerate(handed) if one.split()[0] in ("i32", "i64")}
             formulas = [_formula(one.split()[-1], values, arguments) for one in grid]
+            asked = _formula(lds.split()[-1], values, arguments)
+            formulas += [asked] if "@" in asked else []
             if all(formulas) and any("@" in one for one in formulas):
                 found[":".join([str(len(handed)), *formulas])] = None
     return tuple(found)
 
 
-def _launches(body: list[str], kernels: Collection[str]) -> Iterator[tuple[list[str], list[str]]]:
-    """The two operands that hold the grid, and what the stub behind them is called with."""
+def _launches(body: list[str], kernels: Collection[str]) -> Iterator[tuple[list[str], str, list[str]]]:
+    """The two operands that hold the grid, that of dynamic LDS, and what the stub behind them is called with."""
     grid: list[str] = []
+    lds = ""
     for line in body:
         name, operands = call_operands(line)
         if name.endswith("PushCallConfiguration"):
             fixed = all(one.split()[-1].isdecimal() for one in operands[2:4])
-            grid = operands[:2] if fixed else []
+            grid, lds = operands[:2] if fixed else [], operands[4]
         elif _STUB in name and grid:
             if plain_name(name).removeprefix(_STUB) in kernels:
-                yield grid, operands
+                yield grid, lds, operands
             grid = []
 
 
