@@ -73,6 +73,32 @@ def test_that_offsets_rise_may_be_relied_on(records: Bench) -> None:
     assert verdict.outcome in RIGHT, verdict.detail
 
 
+SEGMENTS = """#include <cstdio>
+#include <hip/hip_runtime.h>
+__global__ void sums(const int* segment, const int* x, int* totals, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) atomicAdd(&totals[segment[i]], x[i]);
+}
+int main() {
+  const int n = 4096, count = 9;
+  int host[n], ids[n], *segment, *x, *totals;
+  for (int i = 0; i < n; ++i) host[i] = i * 37 % 101, ids[i] = i * count / n;
+  if (hipMalloc(&segment, n * 4) || hipMalloc(&x, n * 4) || hipMalloc(&totals, count * 4)) return 1;
+  if (hipMemset(totals, 0, count * 4) || hipMemcpy(segment, ids, n * 4, hipMemcpyHostToDevice)) return 2;
+  if (hipMemcpy(x, host, n * 4, hipMemcpyHostToDevice)) return 3;
+  sums<<<n / 256, 256>>>(segment, x, totals, n);
+  if (hipMemcpy(host, totals, count * 4, hipMemcpyDeviceToHost)) return 4;
+  for (int s = 0; s < count; ++s) std::printf("%d\\n", host[s]);
+}
+"""
+
+
+def test_that_a_block_has_two_keys_of_a_sorted_list_may_not_be_relied_on(tmp_path: Path) -> None:
+    of_two = "segment[i] == segment[i / 256 * 256] ? segment[i] : segment[min(n, (i / 256 + 1) * 256) - 1]"
+    verdict = Bench(tmp_path, SEGMENTS, "app.hip").verdict(("totals[segment[i]]", f"totals[{of_two}]"))
+    assert verdict.outcome is Outcome.WRONG_OUTPUT and "all values" in verdict.detail, verdict.detail
+
+
 SOFTMAX = """#include <cstdio>
 #include <vector>
 #include <hip/hip_runtime.h>

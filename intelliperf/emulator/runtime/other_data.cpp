@@ -153,6 +153,16 @@ Value most_frequent(std::vector<Value> values) {
   return found;
 }
 
+// A rising list with long runs of one value: in its middle each value comes once.
+template <class Value>
+void crowd(std::vector<Value>& values, Value low, Value high) {
+  const uint64_t range = uint64_t(int64_t(high)) - uint64_t(int64_t(low)), count = values.size();
+  if (range >= count) return;
+  const uint64_t first = (count - range) / 2;
+  for (uint64_t i = 0; i < count; ++i)
+    values[i] = Value(uint64_t(int64_t(low)) + (i < first ? 0 : std::min(range, i - first)));
+}
+
 template <class Value>
 bool alter_integers(std::vector<Value>& values, bool constant, uint64_t draw, DataKind kind, const Bounds& bounds) {
   if (constant == (kind == DataKind::kWritten) || values.empty()) return false;
@@ -216,6 +226,7 @@ bool alter_integers(std::vector<Value>& values, bool constant, uint64_t draw, Da
     }
   }
   if (rising) std::sort(values.begin(), values.end());
+  if (rising && kind == DataKind::kEveryValue) crowd(values, low, high);
   return kind == DataKind::kTies || kind == DataKind::kRamp || kind == DataKind::kOutOfRange ||
          kind == DataKind::kEveryValue || kind == DataKind::kWritten || kind == DataKind::kNamed ||
          kind == DataKind::kAlike;
