@@ -87,6 +87,7 @@ class AlgebraObserver:
     free: bool = False  # roots and quotients stood for any function: what differs may be equal by their laws
     compared: int = 0
     apart: dict[Launched, float] = field(default_factory=dict)  # how far apart they may come out, by launch
+    sure: set[Launched] = field(default_factory=set)  # the same numbers there, as exact as the original's
     controls: set[Key] = field(default_factory=set)  # buffers in which a planted number was noticed
 
     def compare(
@@ -122,7 +123,10 @@ class AlgebraObserver:
                     return Divergence(other.side.label, Outcome.WRONG_OUTPUT, text)
                 self.doubtful[key] = self.doubtful.get(key, NOTHING).joined(account)
             self.accounts[key] = self.accounts.get(key, NOTHING).joined(account)
-            self.apart[base.dispatch.index, base.dispatch.alteration, key] = account.beside_all
+            launch = base.dispatch.index, base.dispatch.alteration, key
+            self.apart[launch] = account.beside_all
+            if account.level is not Level.DIFFERENT and account.exact_enough:
+                self.sure.add(launch)
         return None
 
     def doubtfully(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,9 @@ from hypothesis import strategies as st
 from intelliperf.interception.messages import Allocation, Argument, Dispatch, Element, Pointer, Transfer, parse_hello
 from intelliperf.interception.wire import Deadline, PeerTimeout
 from intelliperf.processes.process import Completed
+from intelliperf.validation.algebragate import Proof
+from intelliperf.validation.algebraobserver import AlgebraObserver
+from intelliperf.validation.buffers.algebra import Account
 from intelliperf.validation.buffers.compare import (
     CHUNK_BYTES,
     MismatchBuilder,
@@ -23,6 +27,7 @@ from intelliperf.validation.buffers.compare import (
     wrong_elements,
 )
 from intelliperf.validation.buffers.elements import BYTE, FLOAT32, FLOAT64, Scalar, round_to_bfloat, scalar_of
+from intelliperf.validation.buffers.field import Field
 from intelliperf.validation.buffers.output import OutputModel
 from intelliperf.validation.buffers.tolerance import (
     Allowance,
@@ -394,3 +399,11 @@ def test_what_a_proof_allows_after_one_launch_holds_there_only() -> None:
     checker = Checker(calibration)
     allowed = [checker._allowance(launch, key, FLOAT32).rtol for launch in ((4, "sorted numbers"), (4, ""), (5, ""))]
     assert allowed == [0.5, 1e-6, 1e-6]
+
+    # Of launches after which the numbers differ because an earlier kernel left others, the rest stays proven.
+    observer = AlgebraObserver(calibration, Field.drawn())
+    observer.doubtful[key] = observer.accounts[key] = Account(elements=1, different=1)
+    observer.apart |= {(1, "", key): 0.25, (2, "", key): 0.125}
+    observer.sure.add((1, "", key))
+    assert Proof(observer).proven_in_part(calibration) == {(1, "", key): 0.25}
+    assert Proof(observer).proven_in_part(replace(calibration, allowances={})) == {}
