@@ -34,6 +34,8 @@ def sizes(host: str, before: str = "", other: str = "") -> tuple[int, ...]:
         ("k<<<1, (unsigned int)kWide>>>(p, n);", "enum { kWide = 64 };", (64,)),
         ("k<<<1, Shape::kWide>>>(p, n);", "struct Shape { static constexpr int kWide = 96; };", (96,)),
         ("start(p, n, 64); start(p, 3, kWide);", f"constexpr int kWide = 64;\n{START}", (64,)),
+        (f"k<<<1, {'(' * 20}64{')' * 20}>>>(p, n);", "", (64,)),
+        ("start(p, n, 64);", START.replace(" }", " if (n) start(p, n - 1, wide); }"), (64,)),
         ("ns::k<<<1, ns::kWide>>>(p, n);", "namespace ns { const unsigned kWide = 96; }", (96,)),
     ],
 )
@@ -62,6 +64,7 @@ def test_launches_in_every_source_count() -> None:
         ("k<<<1, threads>>>(p, n);", "int threads = 64;", "is not one constant"),
         ("k<<<1, threads>>>(p, n);", "", "is not one constant"),
         ("start(p, n, 64); start(p, n, 32);", START, "not the same for all callers"),
+        ("start(p, n, 64);", START.replace(" }", " if (n) start(p, n, wide / 2); }"), "not the same for all callers"),
         ("start(p, n, 64); table[0] = start;", START, "whose callers are not all known"),
         ("start(p, n, n);", START, "is a parameter whose callers"),
         ("int m = n; start(p, n, ++m);", START, "is not a constant"),

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import tree_sitter_cuda
 from tree_sitter import Language, Node, Parser
@@ -27,7 +28,6 @@ _ARITHMETIC: dict[str, Callable[[int, int], int]] = {
 }
 _WHOLE_NUMBERS = ("int", "unsigned", "unsigned int", "size_t", "long", "unsigned long")
 _DIM3 = re.compile(r"(?:\w+::)*dim3")
-_MAX_DEPTH = 16  # of constants that name constants
 
 
 def launched_threads(sources: Mapping[str, str], kernel: str) -> tuple[int, ...]:
@@ -48,6 +48,14 @@ class Launch:
 
     def __str__(self) -> str:
         return f"{self.path}:{self.block.start_point[0] + 1}"
+
+
+class _Here(NamedTuple):
+    """A definition: of which name, seen from which function, written where."""
+
+    name: str
+    function: int
+    start: int
 
 
 class Program:
@@ -75,49 +83,55 @@ class Program:
 
     def threads(self, launch: Launch) -> int:
         """Raises `NotApplicable` where the block size is not a constant."""
-        return math.prod(self._extents(launch, launch.block, 0))
+        return math.prod(self._extents(launch, launch.block, frozenset()))
 
     def extents(self, launch: Launch) -> tuple[int, ...]:
         """Threads of a block in each dimension that is given. Raises `NotApplicable` where one is not a constant."""
-        return self._extents(launch, launch.block, 0)
+        return self._extents(launch, launch.block, frozenset())
 
     def grid(self, launch: Launch) -> tuple[int, ...]:
         """Blocks in each dimension that is given. Raises `NotApplicable` where one is not a constant."""
         try:
-            return self._extents(launch, launch.grid, 0)
+            return self._extents(launch, launch.grid, frozenset())
         except NotApplicable:
             raise NotApplicable(f"{launch}: the grid ({text_of(launch.grid)}) is not a constant") from None
 
-    def _extents(self, launch: Launch, node: Node, depth: int) -> tuple[int, ...]:
-        if depth > _MAX_DEPTH:
-            raise NotApplicable(f"{launch}: the block size is defined in a circle")
+    def _extents(self, launch: Launch, node: Node, through: frozenset[_Here]) -> tuple[int, ...]:
+        """`through`: the definitions that have led to `node`."""
         if node.type == "parenthesized_expression":
-            return self._extents(launch, node.named_children[0], depth + 1)
+            return self._extents(launch, node.named_children[0], through)
         if node.type == "call_expression" and text_of(_field(node, "function")) == "dim3":
-            return self._each(launch, _field(node, "arguments"), depth)
+            return self._each(launch, _field(node, "arguments"), through)
         if node.type in ("argument_list", "initializer_list", "parameter_list"):
-            return self._each(launch, node, depth)
+            return self._each(launch, node, through)
         if node.type == "cast_expression" and text_of(_field(node, "type")) in _WHOLE_NUMBERS:
-            return self._extents(launch, _field(node, "value"), depth + 1)
+            return self._extents(launch, _field(node, "value"), through)
         if node.type == "parameter_declaration":  # as `dim3 block(WIDTH, HEIGHT);` is read, which could be a function
-            return self._extents(launch, _field(node, "type"), depth + 1)
+            return self._extents(launch, _field(node, "type"), through)
         if node.type == "number_literal" and (literal := re.fullmatch(r"(\d+)[uUlL]*", text_of(node))):
             return (int(literal[1]),)
         if node.type == "binary_expression":
             operation = _ARITHMETIC.get(text_of(_field(node, "operator")))
-            parts = [self._extents(launch, _field(node, side), depth + 1) for side in ("left", "right")]
+            parts = [self._extents(launch, _field(node, side), through) for side in ("left", "right")]
             if operation is not None and all(len(part) == 1 for part in parts) and parts[1] != (0,):
                 return (operation(parts[0][0], parts[1][0]),)
         if node.type in ("identifier", "qualified_identifier", "type_identifier"):
             name = text_of(node).rpartition("::")[2]
-            found = {self._extents(scope, value, depth + 1) for scope, value in self._definitions(launch, name)}
+            # What a function passes on to itself is what others have passed to it.
+            found = {
+                self._extents(scope, value, through | {here})
+                for scope, value in self._definitions(launch, name)
+                if (here := _Here(name, scope.function.id if scope.function else 0, value.start_byte)) not in through
+            }
+            if not found:
+                raise NotApplicable(f"{launch}: the block size ({name}) is defined in a circle")
             if len(found) > 1:
                 raise NotApplicable(f"{launch}: the block size ({name}) is not the same for all callers")
             return found.pop()
         raise NotApplicable(f"{launch}: the block size ({text_of(node)}) is not a constant")
 
-    def _each(self, launch: Launch, arguments: Node, depth: int) -> tuple[int, ...]:
-        parts = [self._extents(launch, part, depth + 1) for part in arguments.named_children]
+    def _each(self, launch: Launch, arguments: Node, through: frozenset[_Here]) -> tuple[int, ...]:
+        parts = [self._extents(launch, part, through) for part in arguments.named_children]
         if not parts or any(len(part) != 1 for part in parts):
             raise NotApplicable(f"{launch}: the block size ({text_of(arguments)}) is not a constant")
         return tuple(part[0] for part in parts)
