@@ -5,7 +5,7 @@ Started as `python interceptedchild.py PLAN`, PLAN being JSON:
   {"dispatch": symbol, "grid": [..], "block": [..], "lds": n, "status": n, "buffers": [names passed],
    "scalars": [hex], "floats": {name: [values]}, "bytes": {name: hex}, "noise": {name: relative},
    "noisy_orders": [orders of lanes that show it; all but forward if not given]}
-  {"transfer": operation, "bytes": n} · {"allocate": name} · {"print": text} · {"exit": status}
+  {"transfer": operation, "bytes": n} · {"allocate": name} · {"print": text, "stderr": false} · {"exit": status}
   {"signal": number} · {"hang": seconds} · {"raw": hex}: bytes onto the socket · {"time": ns}: printed, scaled
 What is never written keeps the poison. Noise depends on the orders, nothing else.
 """
@@ -152,7 +152,7 @@ class Intercepted:
             elif "allocate" in step:
                 self.allocate(step["allocate"])
             elif "print" in step:
-                print(step["print"], flush=True)
+                print(step["print"], file=sys.stderr if step.get("stderr") else sys.stdout, flush=True)
             elif "time" in step:
                 scale = float(os.environ.get("INTELLIPERF_CLOCK_SCALE", "1"))
                 print(f"{step['label']}: {step['time'] * scale:.3f}", flush=True)

@@ -110,6 +110,13 @@ def test_the_list_of_dispatches_and_transfers_must_be_the_same(tmp_path, name):
     assert divergence.outcome is Outcome.DISPATCHES_CHANGED, divergence
 
 
+def test_what_a_candidate_wrote_that_ends_before_its_launch_is_told(tmp_path):
+    early = [*steps()[:1], {"print": "app.py:7: KeyError: 'BLOCK'", "stderr": True}, {"exit": 0}]
+    divergence, _ = judged(tmp_path, steps(), early)
+    assert divergence is not None and divergence.outcome is Outcome.DISPATCHES_CHANGED
+    assert divergence.detail.endswith("; it wrote: app.py:7: KeyError: 'BLOCK'"), divergence.detail
+
+
 def test_a_declared_geometry_is_free_for_the_target_only(tmp_path):
     free = Rule(lambda d: d.target, SYMBOL)
     assert judged(tmp_path, steps(), steps(grid=[7, 1, 1], lds=32), free)[0] is None
