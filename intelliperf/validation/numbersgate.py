@@ -202,6 +202,7 @@ class NumbersGate:
                 and allowed is not None
                 and found.sync >= proof.compared
                 and proof.coverage
+                and any(any(account.largest) for account in proof.proven().values())  # not of some launches alone
             ):
                 # The proof was left early, so that what the two may be apart by there was not learnt.
                 return Told(passed=(f"{alteration.passed} ({proof.coverage})",))
