@@ -42,6 +42,8 @@ _LEADING = _words(
 )
 _READING = frozenset(("tt.load",))
 _CHOOSING = _words("scf.if scf.while scf.index_switch cf.br cf.cond_br arith.select")
+_RESULTS = re.compile(rf"\s*{_NAME}(?::\d+)?(?:, {_NAME}(?::\d+)?)* = ")
+_BLOCK_ARGUMENT = re.compile(rf"({_NAME}): ")
 _CARRIED = re.compile(rf"({_NAME}) = ({_NAME})")
 _INTEGERS = {"i8": 1, "i16": 2, "i32": 4, "i64": 8}
 _FLOATS = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8}
@@ -208,13 +210,50 @@ class Function:
 
 
 def _operations(body: str) -> Iterator[_Operation]:
+    names = _Names()
     for line in body.split("\n"):
-        found = _OPERATION.match(line.partition(" loc(")[0])
+        found = _OPERATION.match(names.told_apart(line).partition(" loc(")[0])
         if found:
             result, name, text = found.groups()
             yield _Operation(result, name, text, tuple(re.findall(_NAME, text)))
         if line == "  }" or line.startswith("  } loc("):
             return  # the function ends
+
+
+class _Names:
+    """Values by names of their own: what a region calls its values, the next one may call others."""
+
+    def __init__(self) -> None:
+        self._regions: list[dict[str, str]] = [{}]
+        self._count: dict[str, int] = {}
+
+    def told_apart(self, line: str) -> str:
+        """The next line with names that stand for one value each."""
+        is_block = line.lstrip().startswith("^")
+        text = line if is_block else line.partition(" loc(")[0].rstrip()
+        if text.lstrip().startswith("}") and len(self._regions) > 1:
+            self._regions.pop()
+        results = _RESULTS.match(text)
+        begin, opens = results.end() if results else 0, text.endswith("{")
+        given = _BLOCK_ARGUMENT if is_block else _CARRIED
+        inside = {found.start(1) for found in given.finditer(text, begin)} if is_block or opens else set()
+        places = [(found.span(), found[0]) for found in re.finditer(_NAME, text)]
+        known = {place: self._known(name) for place, name in places if place[0] >= begin and place[0] not in inside}
+        known |= {place: self._define(name) for place, name in places if place[0] < begin}
+        if opens:
+            self._regions.append({})
+        known |= {place: self._define(name) for place, name in places if place[0] in inside}
+        for (first, last), value in sorted(known.items(), reverse=True):
+            text = text[:first] + value + text[last:]
+        return text
+
+    def _define(self, name: str) -> str:
+        number = self._count[name] = self._count.get(name, 0) + 1
+        self._regions[-1][name] = value = name if number == 1 else f"{name}${number}"
+        return value
+
+    def _known(self, name: str) -> str:
+        return next((region[name] for region in reversed(self._regions) if name in region), name)
 
 
 def quantities(function: Function, parameters: Sequence[str]) -> list[dict[str, Any]]:
