@@ -11,7 +11,7 @@ from intelliperf.emulator.ir.shadow.constants import LiteralTable, Number, meant
 from intelliperf.protocols import ShadowPart, ShadowState
 from intelliperf.validation.algebraobserver import doubts
 from intelliperf.validation.algebrawords import less_exact, proven
-from intelliperf.validation.buffers.algebra import Account, Level, Shaded, compare
+from intelliperf.validation.buffers.algebra import Account, Level, Shaded, compare, planted
 from intelliperf.validation.buffers.elements import FLOAT32
 from intelliperf.validation.buffers.field import Field, is_prime
 from intelliperf.validation.buffers.tolerance import by_operations, loosest
@@ -175,3 +175,14 @@ def test_a_candidate_that_hides_its_exact_values_must_be_as_exact_as_the_origina
     assert doubts(state(lost=1), state(lost=1)).explains(cut)
     assert doubts(state(undecided=1), state(lost=1)).explains(cut)
     assert not doubts(state(), state(undecided=1)).explains(cut)
+
+
+@pytest.mark.parametrize(
+    ("value", "exact"),
+    [(2.0, 2.0), (0.0, 0.0), (0.0, 1e-60), (1e-30, 3e-38), (3e38, 1e300), (-7.0, 0.0)],
+)
+def test_a_planted_number_is_told_apart_whatever_it_is_near(value: float, exact: float) -> None:
+    original = shaded([1.0, value], [1.0, exact], [FIELD.image(1.0), 12345])
+    wrong = planted(original)
+    assert wrong is not None
+    assert compare(FIELD, original, wrong).different == 1

@@ -34,7 +34,8 @@ _MOST_IMAGES = 1 << 16  # of numbers without a shadow, per chunk
 _LOW = np.uint64(0xFFFFFFFF)
 _EXPONENT = np.uint64(0x7FF << 52)
 _SIZES = {"float": 4, "double": 8, "half": 2, "bfloat": 2}
-_PLANTED = 2.0**-10  # by how much a planted number is off, relative
+_PLANTED = 2.0**-10  # by how much a planted number is off, relative; of its error and its unit, more than may agree:
+_PLANTED_OF_ERROR = 2.0**-6
 _TAGS = {"float": 1, "double": 2, "half": 4, "bfloat": 5}
 _SECOND = 3
 _DIGITS = {"float": 24, "double": 53, "half": 11, "bfloat": 8}
@@ -179,7 +180,7 @@ def compare(
 def planted(original: Shaded) -> Shaded | None:
     """The same chunk with the last finite number that has a shadow off by a thousandth; None where there is none.
 
-    By a thousandth of its value, or of its own error where that is larger.
+    By more where that is less than what is told apart: numbers that are all error, and those that came out as zero.
     """
     for kind, size in _SIZES.items():
         if original.content.size < size:
@@ -196,7 +197,8 @@ def planted(original: Shaded) -> Shaded | None:
         records = table.records.copy()
         row = records[int(places[last])]
         row[0] ^= np.uint64(1)
-        shifted = exact + (_PLANTED * max(abs(exact), abs(value - exact)) or 1.0)
+        least = max(abs(value - exact), float(ulps(kind, np.array([value]))[0]))
+        shifted = exact + max(_PLANTED * abs(exact), _PLANTED_OF_ERROR * least)
         row[2] = np.float64(shifted).view(np.uint64)
         part = ShadowPart(original.start, records.tobytes())
         return replace(original, halves=(part,)) if size == 2 else replace(original, words=(part,))
