@@ -29,7 +29,8 @@ from intelliperf.validation.buffers.algebra import Level
 from intelliperf.validation.buffers.compare import as_bytes, equal
 from intelliperf.validation.buffers.field import Field
 from intelliperf.validation.calibration import Calibration, Masks
-from intelliperf.validation.runs.lockstep import Divergence, Followed, Paused, Rule, Setting, Sync, follow
+from intelliperf.validation.runs.events import Divergence, Rule
+from intelliperf.validation.runs.lockstep import Followed, Paused, Setting, Sync, follow
 from intelliperf.validation.runs.pairing import Pairing
 from intelliperf.validation.runs.side import SideRun
 

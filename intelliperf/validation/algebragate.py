@@ -25,18 +25,8 @@ from intelliperf.validation.othernumbers import TWIN
 from intelliperf.validation.reference import Reference
 from intelliperf.validation.runs.alignment import align
 from intelliperf.validation.runs.effort import Effort
-from intelliperf.validation.runs.lockstep import (
-    ByWay,
-    Divergence,
-    Followed,
-    Observer,
-    Paused,
-    Rule,
-    Sync,
-    follow,
-    follow_planned,
-    record,
-)
+from intelliperf.validation.runs.events import Divergence, Rule
+from intelliperf.validation.runs.lockstep import ByWay, Followed, Observer, Paused, Sync, follow, follow_planned, record
 from intelliperf.validation.runs.pairing import Key, Pairing, describe, key_of
 from intelliperf.validation.runs.reach import chosen
 from intelliperf.validation.runs.side import SideFailed, SideRun

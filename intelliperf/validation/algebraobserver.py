@@ -18,7 +18,8 @@ from intelliperf.validation.buffers.elements import BYTE, Scalar
 from intelliperf.validation.buffers.field import Field
 from intelliperf.validation.buffers.tolerance import Allowance, Steadiness
 from intelliperf.validation.calibration import Calibration, Launched, scalars
-from intelliperf.validation.runs.lockstep import Divergence, Paused, Sync
+from intelliperf.validation.runs.events import Divergence
+from intelliperf.validation.runs.lockstep import Paused, Sync
 from intelliperf.validation.runs.pairing import Key, Pairing, describe, key_of
 from intelliperf.validation.runs.reach import chosen
 

@@ -9,7 +9,8 @@ from intelliperf.validation.algebraobserver import AlgebraObserver
 from intelliperf.validation.calibration import Calibration
 from intelliperf.validation.checker import Checker
 from intelliperf.validation.othernumbers import TWIN, DoubtingChecker
-from intelliperf.validation.runs.lockstep import Divergence, Followed, Observer, Paused, Sync
+from intelliperf.validation.runs.events import Divergence
+from intelliperf.validation.runs.lockstep import Followed, Observer, Paused, Sync
 from intelliperf.validation.runs.pairing import Pairing
 from intelliperf.validation.runs.side import SideRun
 

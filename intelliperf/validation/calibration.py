@@ -25,7 +25,8 @@ from intelliperf.validation.buffers.elements import BYTE, POISONS, Bytes, Mask, 
 from intelliperf.validation.buffers.output import OutputModel
 from intelliperf.validation.buffers.tolerance import BITS, Allowance, Spread, Steadiness, by_operations
 from intelliperf.validation.runs.content import chunks_that_differ
-from intelliperf.validation.runs.lockstep import Divergence, Event, Followed, Paused, Rule, Setting, Sync, follow
+from intelliperf.validation.runs.events import Divergence, Event, Rule
+from intelliperf.validation.runs.lockstep import Followed, Paused, Setting, Sync, follow
 from intelliperf.validation.runs.pairing import Key, Pairing, argument_difference, describe, key_of
 from intelliperf.validation.runs.reach import chosen
 from intelliperf.validation.runs.remembered import Remembered

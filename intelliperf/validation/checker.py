@@ -27,7 +27,8 @@ from intelliperf.validation.buffers.elements import BYTE, Bytes, Mask, Scalar
 from intelliperf.validation.buffers.tolerance import Allowance, Steadiness, UserTolerance, wrongly_accepted
 from intelliperf.validation.calibration import Calibration, copies, scalars
 from intelliperf.validation.runs.content import Content, chunks_that_differ
-from intelliperf.validation.runs.lockstep import Divergence, Paused, Sync
+from intelliperf.validation.runs.events import Divergence
+from intelliperf.validation.runs.lockstep import Paused, Sync
 from intelliperf.validation.runs.pairing import Key, Pairing, argument_difference, describe, key_of, same_pointers
 from intelliperf.validation.runs.reach import chosen
 from intelliperf.validation.runs.remembered import Remembered

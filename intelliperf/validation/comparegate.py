@@ -12,7 +12,8 @@ from intelliperf.validation.checker import Checker
 from intelliperf.validation.devicechecks import DeviceChecks
 from intelliperf.validation.reference import Reference
 from intelliperf.validation.runs.alignment import align
-from intelliperf.validation.runs.lockstep import Divergence, Rule, failed_dispatch, follow, follow_planned, record
+from intelliperf.validation.runs.events import Divergence, Rule, failed_dispatch
+from intelliperf.validation.runs.lockstep import follow, follow_planned, record
 from intelliperf.validation.runs.side import SideFailed, SideRun
 from intelliperf.validation.trial import GATES, Rejection, Trial
 

@@ -34,17 +34,8 @@ from intelliperf.validation.reference import Reference
 from intelliperf.validation.rounding import widened
 from intelliperf.validation.runs.alignment import align
 from intelliperf.validation.runs.effort import Effort
-from intelliperf.validation.runs.lockstep import (
-    ByWay,
-    Divergence,
-    Followed,
-    Observer,
-    Rule,
-    failed_dispatch,
-    follow,
-    follow_planned,
-    record,
-)
+from intelliperf.validation.runs.events import Divergence, Rule, failed_dispatch
+from intelliperf.validation.runs.lockstep import ByWay, Followed, Observer, follow, follow_planned, record
 from intelliperf.validation.runs.side import SideFailed, SideRun
 from intelliperf.validation.trial import GATES, Rejection, Trial
 

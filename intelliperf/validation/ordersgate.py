@@ -9,7 +9,8 @@ from intelliperf.validation.calibration import BASE, OTHER_POISON
 from intelliperf.validation.checker import Checker
 from intelliperf.validation.devicechecks import DeviceChecks
 from intelliperf.validation.reference import Reference
-from intelliperf.validation.runs.lockstep import Divergence, Rule, follow, follow_planned
+from intelliperf.validation.runs.events import Divergence, Rule
+from intelliperf.validation.runs.lockstep import follow, follow_planned
 from intelliperf.validation.runs.side import SideFailed, SideRun
 from intelliperf.validation.trial import GATES, Rejection, Trial
 from intelliperf.validation.wavegate import WaveGate

@@ -21,7 +21,8 @@ from intelliperf.validation.buffers.compare import as_bytes, equal
 from intelliperf.validation.buffers.tolerance import Steadiness
 from intelliperf.validation.calibration import Calibration, constant, scalars
 from intelliperf.validation.checker import Checker
-from intelliperf.validation.runs.lockstep import Divergence, Observer, Paused, Sync
+from intelliperf.validation.runs.events import Divergence
+from intelliperf.validation.runs.lockstep import Observer, Paused, Sync
 from intelliperf.validation.runs.pairing import Pairing, key_of
 
 _MOST_SHAPES = 16

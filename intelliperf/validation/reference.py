@@ -12,7 +12,8 @@ from intelliperf.validation.buffers.tolerance import loosest
 from intelliperf.validation.calibration import BASE, POISON, Additions, Calibration, calibrate
 from intelliperf.validation.rounding import WAYS, RoundingErrors, widened
 from intelliperf.validation.rounding import rounding_errors as errors_of_rounding
-from intelliperf.validation.runs.lockstep import Rule, Setting
+from intelliperf.validation.runs.events import Rule
+from intelliperf.validation.runs.lockstep import Setting
 from intelliperf.validation.runs.side import SideRun
 from intelliperf.validation.trial import Case, Settings, Trial
 

@@ -18,7 +18,8 @@ from intelliperf.validation.buffers.elements import BYTE
 from intelliperf.validation.buffers.tolerance import BITS, Allowance, Spread, Steadiness
 from intelliperf.validation.calibration import BASE, Calibration, scalars
 from intelliperf.validation.runs.content import chunks_that_differ
-from intelliperf.validation.runs.lockstep import Divergence, Paused, Rule, Setting, Sync, follow
+from intelliperf.validation.runs.events import Divergence, Rule
+from intelliperf.validation.runs.lockstep import Paused, Setting, Sync, follow
 from intelliperf.validation.runs.pairing import Key, Pairing, key_of
 from intelliperf.validation.runs.reach import chosen
 from intelliperf.validation.runs.side import SideFailed, SideRun

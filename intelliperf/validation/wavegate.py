@@ -14,7 +14,8 @@ from intelliperf.validation.algebragate import AlgebraGate
 from intelliperf.validation.calibration import BASE, POISON, Calibration
 from intelliperf.validation.checker import Checker
 from intelliperf.validation.reference import Reference
-from intelliperf.validation.runs.lockstep import Divergence, Rule, follow
+from intelliperf.validation.runs.events import Divergence, Rule
+from intelliperf.validation.runs.lockstep import follow
 from intelliperf.validation.runs.side import SideFailed, SideRun
 from intelliperf.validation.trial import Rejection, Trial
 

@@ -20,7 +20,8 @@ from intelliperf.validation.buffers.tolerance import Allowance, loosest
 from intelliperf.validation.calibration import BASE, POISON, Calibration, Masks
 from intelliperf.validation.checker import Checker
 from intelliperf.validation.replaygate import ReplayGate, Won
-from intelliperf.validation.runs.lockstep import Followed, Rule, Setting, follow
+from intelliperf.validation.runs.events import Rule
+from intelliperf.validation.runs.lockstep import Followed, Setting, follow
 from intelliperf.validation.runs.pairing import Key
 from intelliperf.validation.runs.side import SideFailed, SideRun
 from intelliperf.validation.trial import GATES, Settings, Trial

@@ -18,7 +18,8 @@ from intelliperf.validation.checker import Checker
 from intelliperf.validation.othernumbers import ALTERATIONS, TWIN, DoubtingChecker
 from intelliperf.validation.runs.alignment import align
 from intelliperf.validation.runs.effort import Effort
-from intelliperf.validation.runs.lockstep import Divergence, Rule, follow, follow_planned, record
+from intelliperf.validation.runs.events import Divergence, Rule
+from intelliperf.validation.runs.lockstep import follow, follow_planned, record
 from intelliperf.validation.runs.side import SideRun
 
 VALUES = [float(i % 97) + 0.37 for i in range(1000)]

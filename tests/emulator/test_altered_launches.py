@@ -13,7 +13,8 @@ from intelliperf.interception.wire import Deadline
 from intelliperf.processes.sandbox import UNCONFINED
 from intelliperf.records import ANY_KERNEL, Application, Interception, Kernel, Outcome, Shadow
 from intelliperf.validation.othernumbers import LARGER
-from intelliperf.validation.runs.lockstep import Divergence, Followed, Paused, Rule, Setting, Sync, follow
+from intelliperf.validation.runs.events import Divergence, Rule
+from intelliperf.validation.runs.lockstep import Followed, Paused, Setting, Sync, follow
 from intelliperf.validation.runs.pairing import Pairing
 from intelliperf.validation.runs.side import SideRun
 

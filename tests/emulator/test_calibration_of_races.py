@@ -12,7 +12,8 @@ from intelliperf.processes.sandbox import UNCONFINED
 from intelliperf.records import Application, Kernel
 from intelliperf.validation.buffers.tolerance import Steadiness
 from intelliperf.validation.calibration import calibrate
-from intelliperf.validation.runs.lockstep import Rule, Setting
+from intelliperf.validation.runs.events import Rule
+from intelliperf.validation.runs.lockstep import Setting
 
 N = 4000
 SOURCE = f"""#include <hip/hip_runtime.h>

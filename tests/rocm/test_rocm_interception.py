@@ -19,7 +19,8 @@ from intelliperf.rocm import recording
 from intelliperf.rocm.backend import RocmBackend
 from intelliperf.validation.calibration import calibrate
 from intelliperf.validation.checker import Checker
-from intelliperf.validation.runs.lockstep import Divergence, Paused, Rule, Setting, Sync, follow, record
+from intelliperf.validation.runs.events import Divergence, Rule
+from intelliperf.validation.runs.lockstep import Paused, Setting, Sync, follow, record
 from intelliperf.validation.runs.side import Side, SideFailed, SideRun
 
 pytestmark = pytest.mark.gfx90a

@@ -20,7 +20,8 @@ from intelliperf.records import Application, Interception, Kernel, Launcher  # n
 from intelliperf.rocm.backend import RocmBackend  # noqa: E402
 from intelliperf.validation.calibration import calibrate  # noqa: E402
 from intelliperf.validation.checker import Checker  # noqa: E402
-from intelliperf.validation.runs.lockstep import Rule, Setting, follow, record  # noqa: E402
+from intelliperf.validation.runs.events import Rule  # noqa: E402
+from intelliperf.validation.runs.lockstep import Setting, follow, record  # noqa: E402
 from intelliperf.validation.runs.side import Side, SideRun  # noqa: E402
 
 pytestmark = [pytest.mark.gfx90a, pytest.mark.newer_rocr]

@@ -7,7 +7,7 @@ from pathlib import Path
 from intelliperf.interception.messages import Dispatch
 from intelliperf.project.pythonfiles import python_closure, scripts
 from intelliperf.project.pythonsource import program
-from intelliperf.validation.runs.lockstep import Rule, difference_of_events
+from intelliperf.validation.runs.events import Rule, difference_of_events
 
 
 def write(tree: Path, files: dict[str, str]) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from intelliperf.interception.messages import Dispatch, Transfer
-from intelliperf.validation.runs.lockstep import Event
+from intelliperf.validation.runs.events import Event
 
 
 @dataclass(frozen=True)

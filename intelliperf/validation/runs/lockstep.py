@@ -17,34 +17,27 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from intelliperf.interception.messages import Allocation, Dispatch, End, Message, Transfer
+from intelliperf.interception.messages import Allocation, Dispatch, End, Message
 from intelliperf.interception.wire import Deadline, PeerTimeout
 from intelliperf.processes.process import Completed
 from intelliperf.processes.sandbox import Sandbox
 from intelliperf.protocols import Backend
-from intelliperf.records import ANY_KERNEL, Application, Kernel, Outcome
+from intelliperf.records import Application, Kernel, Outcome
 from intelliperf.validation.runs.content import Content
-from intelliperf.validation.runs.effort import Begun, Effort
+from intelliperf.validation.runs.effort import Begun
+from intelliperf.validation.runs.events import Divergence, Event, Rule, bare, difference_of_events
 from intelliperf.validation.runs.pairing import Pairing, pair
 from intelliperf.validation.runs.reached import Reached
 from intelliperf.validation.runs.remembered import Remembered
-from intelliperf.validation.runs.side import Failure, Side, SideFailed, SideRun, complaint
+from intelliperf.validation.runs.side import Failure, Side, SideFailed, SideRun
 
 _AS_LONG = 10.0  # as the base's own step: on a busy machine, or where a compiler is part of it
-_ILLEGAL_ADDRESS = 700
-_ERRORS = {  # codes that HIP and CUDA share
-    _ILLEGAL_ADDRESS: "an illegal memory access",
-    710: "a failed device-side assert",
-    719: "a launch failure",
-}
 _OUTCOME_OF_FAILURE = {
     Failure.CRASHED: Outcome.CRASHED,
     Failure.TIMED_OUT: Outcome.TIMED_OUT,
     Failure.NO_KERNEL: Outcome.DISPATCHES_CHANGED,
     Failure.MALFORMED: Outcome.CRASHED,
 }
-
-Event = Dispatch | Transfer
 
 
 @dataclass(frozen=True)
@@ -67,17 +60,6 @@ class Setting:
     def patience(self, deadline: Deadline, base_s: float = 0.0) -> Deadline:
         """For the next step of such a run, which took the base so long; a hang must leave time for the others."""
         return Deadline.after(min(deadline.left_s / 2, max(self.silence_s, _AS_LONG * base_s)))
-
-
-@dataclass(frozen=True)
-class Divergence:
-    """Where and how one run left the base's path."""
-
-    label: str
-    outcome: Outcome
-    detail: str
-    near: bool = False  # numbers that are nearly right
-    sync: int = 0  # the number of the point of comparison
 
 
 @dataclass(frozen=True)
@@ -154,24 +136,6 @@ class Followed:
         return (
             f"the first {self.left[label]} compared launches, {died if label in self.astray else 'to bound the effort'}"
         )
-
-
-@dataclass(frozen=True)
-class Rule:
-    """What may differ, and which dispatches are compared."""
-
-    compared: Callable[[Dispatch], bool]
-    free_geometry: str | None = None  # the kernel whose grid, block and LDS may change, or `ANY_KERNEL`
-    free_lds: bool = False  # how much LDS a launch gets is not a choice of the host
-    after_failures: bool = False  # a launch that fails in the base, or `beside` it, says nothing about the others'
-    bounded: Collection[str] = ()  # labels of the runs that need not be followed to their end
-    effort: Effort = Effort()
-    beside: Collection[str] = ()  # labels of runs that only say what may be asked of others
-    doubted: Callable[[int], bool] = lambda number: False  # points where the base has no one answer: others may fail
-
-    def in_question(self, sides: Sequence[Side]) -> list[Side]:
-        """The sides that are left; none where nothing depends on them any more."""
-        return list(sides) if any(side.label not in self.beside for side in sides) else []
 
 
 @dataclass
@@ -303,53 +267,6 @@ def _compare(
         return observer.compare(sync, base, other, pairing, deadline)
     except PeerTimeout as error:
         return Divergence(other.side.label, Outcome.TIMED_OUT, str(error))
-
-
-def difference_of_events(label: str, expected: Message, found: Message, rule: Rule) -> Divergence | None:
-    """Both must do the same thing next."""
-
-    def changed(text: str) -> Divergence:
-        return Divergence(label, Outcome.DISPATCHES_CHANGED, text)
-
-    if isinstance(expected, End):
-        return None if isinstance(found, End) else changed(f"{found.describe()} after the reference's last one")
-    if isinstance(found, End):
-        return changed(f"the program ended before {expected.describe()}")
-    if isinstance(expected, Transfer) or isinstance(found, Transfer):
-        return None if expected == found else changed(f"{found.describe()}, expected {expected.describe()}")
-    if expected.kernel != found.kernel or expected.target != found.target:
-        return changed(f"{found.describe()}, expected {expected.describe()}")
-    if found.status != expected.status and not (rule.after_failures and (expected.status or label in rule.beside)):
-        return _broken(label, found)
-    lds = rule.free_lds or expected.dynamic_lds == found.dynamic_lds
-    if lds and (expected.grid, expected.block) == (found.grid, found.block):
-        return None
-    if rule.free_geometry in (expected.kernel, ANY_KERNEL):
-        return None
-    return changed(f"{found.describe()}, expected {expected.describe()}")
-
-
-def _broken(label: str, dispatch: Dispatch) -> Divergence:
-    outcome = Outcome.MEMORY_ERROR if dispatch.status == _ILLEGAL_ADDRESS else Outcome.CRASHED
-    what = _ERRORS.get(dispatch.status, "an error")
-    text = f"dispatch {dispatch.nth} of {dispatch.kernel} ended with {what} ({dispatch.status})"
-    return Divergence(label, outcome, text)
-
-
-def failed_dispatch(label: str, events: Sequence[Event], ended: Completed) -> Divergence | None:
-    """The first launch of a recorded run that did not succeed, with what the device said of it."""
-    broken = next((event for event in events if isinstance(event, Dispatch) and event.status != 0), None)
-    if broken is None:
-        return None
-    divergence = _broken(label, broken)
-    said = complaint(ended.tail("stderr", 4096).splitlines())
-    return dataclasses.replace(divergence, detail=f"{divergence.detail}: {said}") if said else divergence
-
-
-def bare(event: Event) -> Event:
-    return (
-        dataclasses.replace(event, arguments=(), allocations=(), reached={}) if isinstance(event, Dispatch) else event
-    )
 
 
 def record(setting: Setting, run: SideRun) -> tuple[tuple[Event, ...], Completed]:
