@@ -419,3 +419,18 @@ void launch(int* o) { helper<<<1, 1>>>; }
 )
 def test_a_rule_says_why_it_declines(rule: str, mark: str, words: str, tmp_path: Path) -> None:
     assert words in Bench(tmp_path, {"r.hip": REFUSED}).declined(rule, AccessKind.REDUCTION, mark=mark)
+
+
+def test_a_table_in_a_union_is_left_alone_whatever_the_union_is_called_by(tmp_path: Path) -> None:
+    text = """#include <hip/hip_runtime.h>
+typedef union { unsigned bins[64], totals[8]; } Shared;
+__global__ void count(const int* in, Shared* k, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    atomicAdd(&k->bins[in[i] & 15], 1u);  //@ table
+    if (i == 0) k->totals[7] = n;
+  }
+}
+int main() { int* in = 0; Shared* k = 0; count<<<64, 256>>>(in, k, 1); }
+"""
+    assert "a union" in Bench(tmp_path, {"app.hip": text}).declined(TABLE, AccessKind.REDUCTION, mark="table")

@@ -1,5 +1,6 @@
-// The grid and the dynamic LDS that the program's own host code would choose for other arguments: INTELLIPERF_OTHER_GRIDS has its formulas,
-// as validation/edits/grids.py reads them off the compiled code. Each version of a program has its own.
+// The grid and the dynamic LDS that the program's own host code would choose for other arguments:
+// INTELLIPERF_OTHER_GRIDS has its formulas, as validation/edits/grids.py reads them off the compiled code. Each version
+// of a program has its own.
 #pragma once
 #include <cstdint>
 
