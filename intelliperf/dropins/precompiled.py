@@ -19,7 +19,7 @@ from pathlib import Path
 
 from intelliperf.dropins.frontend import PRELUDE
 from intelliperf.dropins.headers import header_directories
-from intelliperf.dropins.shelf import Entry, Shelf, listing, through_driver
+from intelliperf.dropins.shelf import Entry, Shelf, making, through_driver
 from intelliperf.dropins.toolchain import find_toolchain, include_directory, standins_directory, tool_environment
 from intelliperf.processes.process import Completed, output_of
 from intelliperf.processes.storage import cache_directory
@@ -27,7 +27,7 @@ from intelliperf.processes.storage import cache_directory
 SIGHTINGS = 4  # so often is a run of headers parsed before it is worth a file
 OF_PRELUDE = 2  # and the prelude alone, which serves every source that is compiled alike
 LIMIT_BYTES = 768 * 1024**2
-_FORMAT = 1
+_FORMAT = 2
 _INCLUDE = re.compile(r"#[ \t]*include[ \t]*<([^<>\n]+)>[ \t]*")
 _PRAGMA_ONCE = re.compile(r"#[ \t]*pragma[ \t]+once[ \t]*")
 _COMMENTS = re.compile(r"//(?:[^\n\\]|\\(?!\n))*(?=\n|\Z)|/\*.*?\*/", re.DOTALL)
@@ -279,7 +279,7 @@ def _shows_headers_of(overlay: Path, roots: Sequence[Path]) -> bool | None:
 def _make(call: Call, reading: _Reading, names: Sequence[str], shelf: Shelf, key: str) -> Entry | None:
     def command(header: Path, made: Path, listed: Path) -> tuple[str, ...]:
         kind = "-emit-ast" if call.is_driver else "-emit-pch"
-        return (*reading.words, kind, *listing(listed, call.is_driver), "-o", str(made), str(header))
+        return (*reading.words, kind, *making(listed, call.is_driver), "-o", str(made), str(header))
 
     def facts(inputs: Sequence[str]) -> Mapping[str, object] | None:
         paths = [Path(os.path.normpath(file)) for file in inputs]

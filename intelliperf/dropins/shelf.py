@@ -20,6 +20,8 @@ Command = Callable[[Path, Path, Path], Sequence[str]]
 # From the files that were read: what to keep with it, or None where it must never be kept.
 Facts = Callable[[Sequence[str]], Mapping[str, object] | None]
 
+# Else every reader instantiates again what the headers use of their own templates, which is most of its time.
+_INSTANTIATED = "-fpch-instantiate-templates"
 _MOST_SIGHTINGS = 4096  # keys that are remembered before anything is made for them
 
 
@@ -31,9 +33,9 @@ class Entry:
     facts: Mapping[str, object]
 
 
-def listing(file: Path, is_driver: bool) -> tuple[str, ...]:
-    """Words that have clang list all that it reads, also where its driver would not."""
-    words = ("-dependency-file", str(file), "-MT", "header", "-sys-header-deps")
+def making(listed: Path, is_driver: bool) -> tuple[str, ...]:
+    """Words for a header to be precompiled, and for a list of all that clang reads, also where its driver makes none."""
+    words = (_INSTANTIATED, "-dependency-file", str(listed), "-MT", "header", "-sys-header-deps")
     return through_driver(words) if is_driver else words
 
 

@@ -11,8 +11,9 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from intelliperf.dropins.shelf import Shelf, listing
+from intelliperf.dropins.shelf import Shelf, making
 
+_FORMAT = 2
 LIMIT_BYTES = 64 * 1024**2  # of precompiled headers on disk, about 6 MB each
 _SYSTEM_INCLUDE = re.compile(r"\s*#\s*include\s*<[^>\n]+>")
 # From here on, headers may mean something else than at the unit's start, or only one of two branches is read.
@@ -49,10 +50,10 @@ class Prefixes:
         flags = tuple(word for word in command if not word.startswith("-working-directory="))
         if _RELATIVE.search("\n".join(flags)):  # headers of this project, of which another has its own
             flags = (*command, str(directory))
-        key = hashlib.sha256(repr((flags, includes)).encode("utf-8", "surrogateescape")).hexdigest()[:32]
+        key = hashlib.sha256(repr((_FORMAT, flags, includes)).encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
         def emitting(header: Path, made: Path, listed: Path) -> tuple[str, ...]:
-            return (*command, "-emit-ast", *listing(listed, is_driver=True), "-o", str(made), str(header))
+            return (*command, "-emit-ast", *making(listed, is_driver=True), "-o", str(made), str(header))
 
         try:
             known = self._shelf.entry(key) or self._shelf.make(key, includes, emitting, lambda files: {}, directory)
