@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -12,6 +13,9 @@ from intelliperf.errors import BackendUnavailable, UsageError
 from intelliperf.processes.sandbox import Sandbox
 from intelliperf.protocols import Backend
 from intelliperf.records import Application, Executor, Launcher
+
+_PROFILERS = frozenset({"ncu", "nsys", "nvprof", "compute-sanitizer", "omniperf"})
+_FAMILIES = ("rocprof", "omnitrace")
 
 
 @dataclass(frozen=True)
@@ -24,7 +28,7 @@ class Manner:
     launcher: Launcher = Launcher()
     flush_l2: bool = False
     executor: Executor = Executor.COMPILED
-    tell: Callable[[str], None] = lambda text: None  # lines about runs that take long
+    tell: Callable[[str], None] = lambda text: None  # what is told when it is known, as of runs that take long
 
 
 Maker = Callable[[Path, "str | None", Sandbox, Manner], Backend]
@@ -51,7 +55,7 @@ def _rocm(directory: Path, target: str | None, sandbox: Sandbox, manner: Manner)
 
     _refuse_flush("rocm", manner.flush_l2)
     _refuse_executor("rocm", manner.executor)
-    return RocmBackend(directory, target, sandbox, manner.launcher)
+    return RocmBackend(directory, target, sandbox, manner.launcher, manner.tell)
 
 
 def _refuse_flush(name: str, flush_l2: bool) -> None:
@@ -77,6 +81,16 @@ def _refuse_beyond_emulator(name: str, application: Application) -> None:
         )
 
 
+def _refuse_profilers(application: Application) -> None:
+    """A command line that is copied with its profiler: two of them in one program do not work."""
+    first = Path(application.command[0]).name
+    if first in _PROFILERS or first.startswith(_FAMILIES):
+        _, _, program = shlex.join(application.command).partition(" -- ")
+        raise UsageError(
+            f"{first} is a profiler, and intelliperf starts its own: name the program itself, -- {program or './app'}"
+        )
+
+
 BACKENDS: Mapping[str, Maker] = {"emulator": _emulator, "cuda": _cuda, "rocm": _rocm}
 
 
@@ -95,6 +109,7 @@ def open_backend(
 
     `auto` prefers real hardware that can run what the project holds. The launcher is the application's.
     """
+    _refuse_profilers(application)
     manner = replace(manner, launcher=application.launcher)
     if name == "auto":
         chosen, why = _chosen(target, application, manner.executor)

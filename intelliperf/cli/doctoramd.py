@@ -144,18 +144,13 @@ def _versions() -> Iterator[Observation]:
 def _permissions() -> Iterator[Observation]:
     """Of the driver's file the device's own line tells; these tell no cause twice."""
     from intelliperf.profiling.rocprofv3 import permission_problem
-    from intelliperf.rocm import compilers, surroundings
+    from intelliperf.rocm.probe import mixed_releases
 
     problem = permission_problem(Path(os.devnull))  # of the driver's file the device's line tells
     yield Observation("performance counters", Health.OPTIONAL if problem else Health.GOOD, problem or "allowed")
-    hipcc = compilers.behind("hipcc")
-    mixed = surroundings.mixed_releases(hipcc[0], os.environ) if hipcc else ""
+    mixed = mixed_releases("", os.environ)
     if mixed:
         yield Observation("ROCm's releases", Health.BAD, mixed)
-    gpus = surroundings.System().gpus()
-    hidden = surroundings.hidden_gpus(os.environ, 1) if gpus and gpus > 1 else ""
-    if hidden:
-        yield Observation("visible GPUs", Health.OPTIONAL, hidden)
 
 
 def _confinement(sandbox: Sandbox) -> Observation:
@@ -239,15 +234,12 @@ def _shared_memory(chain: _Chain) -> str:
 
 
 def _device(chain: _Chain) -> str:
-    from intelliperf.rocm import surroundings
-    from intelliperf.rocm.probe import whole_chip
-
     device = chain.backend.probe()
     kind = f"no hardware but {device.runs_on}" if device.emulated else "hardware"
     units = device.limits.compute_units
-    part = surroundings.partition(units, whole_chip(device))
-    told = f"{device.name} ({device.architecture}, {units} compute units), {kind}"
-    return f"{told}; {part}" if part else told
+    return "; ".join(
+        (f"{device.name} ({device.architecture}, {units} compute units), {kind}", *chain.backend.restricted)
+    )
 
 
 def _build(chain: _Chain) -> str:

@@ -70,6 +70,7 @@ def open_run(options: Options, application: Application, journal: Journal, witho
     manner = manner_of(options, lambda text: journal.event("note", text=text))
     backend, why = open_backend(options.backend, device, options.target, sandbox, application, manner)
     journal.event("note", text=f"backend: {why}")
+    backend.probe()  # where there is no device, nothing is compiled for it
     if first_use := _first_use(backend.name):
         journal.event("note", text=first_use)
     application = with_gpu(application, backend.name, options.target)

@@ -7,10 +7,12 @@ and so that it can be put under a launcher. Enumerators as in hsa.h and hsa_ext_
 from __future__ import annotations
 
 import ctypes
+import itertools
 import json
 import os
 import sys
 from ctypes import byref, c_uint32, c_uint64, c_void_p
+from pathlib import Path
 
 _NAMES = ("libhsa-runtime64.so.1", "/opt/rocm/lib/libhsa-runtime64.so.1", "libhsa-runtime64.so")
 _DEVICE, _WAVE_SIZE, _CACHE_SIZE, _GPU = 17, 6, 18, 1
@@ -74,19 +76,26 @@ def _lds_bytes(hsa: ctypes.CDLL, agent: int) -> int:
     return max(sizes, default=0)
 
 
-def _first_of_hip(count: int) -> int:
-    """HIP hides more than ROCr does: the first that it leaves to a program."""
+def _left_by_hip(count: int) -> list[int]:
+    """HIP hides more than ROCr does: what it leaves to a program, which is what is named before a bad number."""
     for name in ("HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"):  # HIP heeds the second where the first is not set
         told = os.environ.get(name, "")
-        first = told.split(",")[0].strip()
+        words = [word.strip() for word in told.split(",")]
         known = "GPU 0" if count == 1 else f"one of GPUs 0 to {count - 1}"
-        if first and not first.lstrip("-").isdigit():
+        if words[0] and not words[0].lstrip("-").isdigit():
             sys.exit(f"{name}={told} is not a number, which HIP requires: unset it, or name {known} by number")
-        if first and not 0 <= int(first) < count:
+        left = list(itertools.takewhile(lambda word: word.isdigit() and int(word) < count, words))
+        if words[0] and not left:
             sys.exit(f"{name}={told} hides all of them from HIP: unset it, or name {known}")
-        if first:
-            return int(first)
-    return 0
+        if left:
+            return [int(word) for word in left]
+    return list(range(count))
+
+
+def _loaded(name: str) -> str:
+    """The file of the library that was loaded."""
+    maps = Path("/proc/self/maps").read_text("utf-8", "replace")
+    return next((line.split()[-1] for line in maps.splitlines() if name in line), "")
 
 
 def main() -> None:
@@ -106,7 +115,8 @@ def main() -> None:
         hiding = os.environ.get("ROCR_VISIBLE_DEVICES")
         why = f"ROCR_VISIBLE_DEVICES={hiding} hides all of them: unset it, or name one that is there"
         sys.exit(f"the HSA runtime finds no GPU: {why if hiding is not None else 'see rocminfo'}")
-    gpu = gpus[_first_of_hip(len(gpus))]
+    left = _left_by_hip(len(gpus))
+    gpu = gpus[left[0]]
     caches = (c_uint32 * 4)()
     hsa.hsa_agent_get_info(c_uint64(gpu), _CACHE_SIZE, caches)
     told = {
@@ -124,6 +134,8 @@ def main() -> None:
         "isa": _isa(hsa, gpu),
         "chip_id": _number(hsa, gpu, _CHIP_ID),
         "gpus": len(gpus),
+        "visible": len(left),
+        "runtime": _loaded("libhsa-runtime64"),
     }
     print(json.dumps(told))  # noqa: T201 (its answer)
     sys.stdout.flush()

@@ -80,12 +80,16 @@ class RocmBackend:
         target: str | None = None,
         sandbox: Sandbox = UNCONFINED,
         launcher: Launcher = _NO_LAUNCHER,
+        tell: Callable[[str], None] = lambda text: None,
     ) -> None:
         if target is not None:
             raise UsageError("--target names a chip to emulate; on real hardware the chip is what is there")
         self._directory = directory
         self._sandbox = sandbox
         self._launcher = launcher
+        self._tell = tell
+        self.restricted: tuple[str, ...] = ()  # what of the GPUs programs cannot use, once the device was asked
+        self._mixed = ""
         self._device: Device | None = None
         self._isa = ""  # the device's architecture with its settings, as "gfx90a:sramecc+:xnack-"
         self._runs = 0
@@ -107,7 +111,14 @@ class RocmBackend:
             told = probe.ask(self._launcher.words, {}, self._logs("probe"))
             self._device = probe.device_record(told, declared)
             self._isa = str(told.get("isa") or "").rpartition("--")[2] or self._device.architecture
+            self.restricted = probe.hidden_or_parted(told, self._launcher.words, self._device)
+            self._mixed = probe.mixed_releases(str(told.get("runtime") or ""), os.environ)
+            for text in self._warnings():
+                self._tell(text)
         return self._device
+
+    def _warnings(self) -> list[str]:
+        return [*filter(None, [self._mixed]), *self.restricted]
 
     @property
     def _timing(self) -> Provenance:
@@ -129,7 +140,7 @@ class RocmBackend:
         try:
             traced = self._traced(application, deadline_s, UNCONFINED)
         except ApplicationFailed as error:
-            raise ApplicationFailed(f"{error}{self._hint(application, str(error))}") from error
+            raise ApplicationFailed(f"{error}{self._hint(application)}") from error
         if self.probe().emulated:
             self._modelled.setdefault((application, _identity(application)), []).append(traced)
         self._run_ns[_identity(application)] = traced.device_time_ns
@@ -146,17 +157,15 @@ class RocmBackend:
         if problem:
             raise UsageError(problem)
 
-    def _hint(self, application: Application, said: str) -> str:
+    def _hint(self, application: Application) -> str:
         """What in the machine may be why the application fails."""
-        device = self.probe()
-        compiler = Path(compilers.find_compiler(device.architecture).words[0])
-        hints = [surroundings.mixed_releases(compiler, os.environ)]
+        hints = self._warnings()
         with contextlib.suppress(ToolchainError):
-            images = codeobject.code_objects(_program(application), device.architecture, self._logs("codeobjects"))
+            program, architecture = _program(application), self.probe().architecture
+            images = codeobject.code_objects(program, architecture, self._logs("codeobjects"))
             hints += [surroundings.STRIPPED for image in images[:1] if codeobject.without_symbols(image)]
-        if "memory" in said.lower():
-            hints.append(surroundings.partition(device.limits.compute_units, probe.whole_chip(device)))
-        return "".join(f"; {hint}" for hint in hints if hint)
+            hints += [surroundings.COMPRESSED] if codeobject.is_compressed(program) else []
+        return "".join(f"; {hint}" for hint in hints)
 
     def quantities(
         self, application: Application, kernels: Sequence[KernelProfile], deadline_s: float

@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import struct
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,8 @@ _NEWEST, _OLDEST = 24, 17
 _SECTION = ".hip_fatbin"
 _BUNDLE = b"__CLANG_OFFLOAD_BUNDLE__"
 _COMPRESSED = b"CCOB"
+_TOTAL_SIZE = {2: "<I", 3: "<Q"}  # by the version of the bundle; the first one does not tell it
+_ALIGNMENT = 4096  # of each translation unit's bundle in the section
 _LABEL = re.compile(r"^(?:[0-9a-f]{8,} <(?P<listed>[^>]+)>|(?P<written>[\w$.]+)):")
 _INSTRUCTION = re.compile(r"^\s+(?P<name>[a-z]\w*)")
 _MEMORY = re.compile(r"^(?P<space>global|flat|buffer|tbuffer|scratch|image|ds)_(?P<rest>\w+)$")
@@ -194,9 +197,10 @@ def from_images(images: Sequence[bytes], architecture: str, scratch: Path) -> di
 def code_objects(program: Path, architecture: str, scratch: Path) -> list[bytes]:
     """The device ELF files for `architecture` that clang put into a host program."""
     data = _fat_binary(program)
-    if data.startswith(_COMPRESSED):
-        return _decompressed(data, architecture, scratch)
-    return [image for target, image in _bundled(data) if _is_for(target, architecture)]
+    images = [image for target, image in _bundled(data) if _is_for(target, architecture)]
+    for bundle in _compressed(data, scratch):
+        images += bundle.images(architecture)
+    return images
 
 
 def without_symbols(image: bytes) -> bool:
@@ -207,10 +211,19 @@ def without_symbols(image: bytes) -> bool:
 def targets(program: Path) -> tuple[str, ...]:
     """What the program has device code for, as "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-"; the host's entry is left out.
 
-    Empty where it has none, or where it is compressed. Raises `ToolchainError`.
+    Empty where it has none. Raises `ToolchainError`.
     """
     data = _fat_binary(program)
-    return tuple(dict.fromkeys(name for name, image in _bundled(data) if image and not name.startswith("host")))
+    names = [name for name, image in _bundled(data) if image]
+    with tempfile.TemporaryDirectory(prefix="intelliperf-") as scratch:
+        for bundle in _compressed(data, Path(scratch)):
+            names += bundle.targets()
+    return tuple(dict.fromkeys(name for name in names if not name.startswith("host")))
+
+
+def is_compressed(program: Path) -> bool:
+    """Whether device code is, in whole or in part. Raises `ToolchainError`."""
+    return any(True for _ in _starts_of_compressed(_fat_binary(program)))
 
 
 def _fat_binary(program: Path) -> bytes:
@@ -243,23 +256,46 @@ def _is_for(target: str, architecture: str) -> bool:
     )
 
 
-def _decompressed(data: bytes, architecture: str, scratch: Path) -> list[bytes]:
-    bundler = str(find_tool("clang-offload-bundler"))
-    whole = scratch / "bundle"
-    whole.write_bytes(data)
-    done, out, err = output_of([bundler, "--list", "--type=o", f"--input={whole}"], _DEADLINE_S)
-    images = []
-    for number, target in enumerate(line.strip() for line in out.splitlines()):
-        if not _is_for(target, architecture):
-            continue
-        image = scratch / f"bundle{number}"
-        argv = [bundler, "--unbundle", "--type=o", f"--input={whole}", f"--targets={target}", f"--output={image}"]
-        done, _, err = output_of(argv, _DEADLINE_S)
-        if done.ok:
-            images.append(image.read_bytes())
-    if not done.ok:
-        raise ToolchainError(f"the compressed device code cannot be unpacked: {err.strip()[-300:] or done.describe()}")
-    return images
+@dataclass(frozen=True)
+class _Compressed:
+    """One translation unit's bundle, in a file of its own."""
+
+    file: Path
+
+    def targets(self) -> list[str]:
+        return self._bundler("--list").splitlines()
+
+    def images(self, architecture: str) -> list[bytes]:
+        image = self.file.with_suffix(".co")
+        found = []
+        for target in self.targets():
+            if _is_for(target, architecture):
+                self._bundler("--unbundle", f"--targets={target}", f"--output={image}")
+                found.append(image.read_bytes())
+        return found
+
+    def _bundler(self, *words: str) -> str:
+        argv = [str(find_tool("clang-offload-bundler")), "--type=o", f"--input={self.file}", *words]
+        done, out, err = output_of(argv, _DEADLINE_S)
+        if not done.ok:
+            said = err.strip()[-300:] or done.describe()
+            raise ToolchainError(f"the compressed device code cannot be unpacked: {said}")
+        return out
+
+
+def _compressed(data: bytes, scratch: Path) -> Iterator[_Compressed]:
+    starts = list(_starts_of_compressed(data))
+    for number, start in enumerate(starts):
+        file = scratch / f"bundle{number}"
+        piece = data[start : (starts + [len(data)])[number + 1]]
+        (version,) = struct.unpack_from("<H", piece, len(_COMPRESSED))
+        sized = _TOTAL_SIZE.get(version)
+        file.write_bytes(piece[: struct.unpack_from(sized, piece, 8)[0]] if sized else piece.rstrip(b"\0"))
+        yield _Compressed(file)
+
+
+def _starts_of_compressed(data: bytes) -> Iterator[int]:
+    return (start for start in range(0, len(data), _ALIGNMENT) if data.startswith(_COMPRESSED, start))
 
 
 def find_tool(name: str, environment: Mapping[str, str] | None = None) -> Path:

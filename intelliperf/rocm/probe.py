@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -10,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from intelliperf.devices import models as devices
-from intelliperf.errors import BackendUnavailable
+from intelliperf.errors import BackendUnavailable, ToolchainError
 from intelliperf.processes.process import Child
+from intelliperf.profiling.rocprofv3 import find_rocprof
 from intelliperf.records import Device, DeviceLimits
-from intelliperf.rocm import surroundings
+from intelliperf.rocm import compilers, stack, surroundings
 from intelliperf.rocm.surroundings import partition
 
 _SCRIPT = Path(__file__).with_name("askhsa.py")
@@ -99,12 +101,6 @@ def device_record(told: Mapping[str, object], declared: str | None) -> Device:
     )
 
 
-def whole_chip(device: Device) -> int | None:
-    """Compute units of the chip that the device is, or is a part of; None where the table does not have it."""
-    known = _known(device.architecture, device.limits.compute_units, device.name)
-    return known.limits.compute_units if known is not None else None
-
-
 def _known(architecture: str, units: int, marketing: str, chip_id: object = None) -> Device | None:
     """The chip of the table: by its PCI id, by its name, else the one with this architecture and compute units."""
     if chip_id in _WITHOUT_TABLE:
@@ -146,7 +142,8 @@ def ask(
     if not isinstance(told, dict):
         said = (done.tail("stderr").strip().splitlines() or [done.describe()])[-1]
         # Under a launcher the device is the launcher's, and what the machine has says nothing.
-        why = "" if launcher else surroundings.driver_problem() or surroundings.hidden_gpus(os.environ, 0)
+        there = surroundings.System().gpus()
+        why = "" if launcher else surroundings.driver_problem() or surroundings.hidden_gpus(os.environ, 0, there)
         if why:
             raise BackendUnavailable(f"no AMD GPU that the ROCm runtime can use: {why}")
         if done.timed_out:
@@ -156,3 +153,26 @@ def ask(
             )
         raise BackendUnavailable(f"no AMD GPU that the ROCm runtime can use: {said}")
     return told
+
+
+def hidden_or_parted(told: Mapping[str, object], launcher: Sequence[str], device: Device) -> tuple[str, ...]:
+    """What of the machine's GPUs programs cannot use, known before one runs; `told` by `ask`."""
+    count = _number(told, "gpus")
+    there = count if launcher else max(count, surroundings.System().gpus() or 0)
+    units = device.limits.compute_units
+    known = _known(device.architecture, units, device.name, told.get("chip_id"))
+    found = (
+        surroundings.hidden_gpus(os.environ, _number(told, "visible"), there),
+        partition(units, known.limits.compute_units if known is not None else None),
+    )
+    return tuple(text for text in found if text)
+
+
+def mixed_releases(runtime: str, environment: Mapping[str, str]) -> str:
+    """Of the compiler, the profiler, ROCm's headers and `runtime`, the library that programs load ("": not known)."""
+    parts = [*compilers.behind("hipcc")[:1], *([Path(runtime)] if runtime else ())]
+    with contextlib.suppress(ToolchainError):
+        parts.append(stack.hsa_headers().directory)
+    with contextlib.suppress(BackendUnavailable):
+        parts.append(find_rocprof().program)
+    return surroundings.mixed_releases(parts, environment)

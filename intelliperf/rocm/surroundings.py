@@ -66,14 +66,16 @@ def driver_problem(system: System = System()) -> str:
         if system.module_loaded:
             return "amdgpu is loaded without compute support (no /dev/kfd): install amdgpu-dkms of ROCm and reboot"
         return "no AMD kernel driver (no /dev/kfd): install amdgpu-dkms or load it with sudo modprobe amdgpu"
-    for place in (driver, *system.render_nodes()[:1]):
-        if not os.access(place, os.R_OK | os.W_OK):
-            group = _group(place)
-            if system.in_container:
-                number = place.stat().st_gid
-                return f"{place} is closed to you in this container: start it with --group-add {number} ({group})"
-            return f"{place} is closed to you: sudo usermod -a -G {group} $USER, then log in again"
-    return ""
+    closed = [place for place in (driver, *system.render_nodes()[:1]) if not os.access(place, os.R_OK | os.W_OK)]
+    if not closed:
+        return ""
+    names = list(dict.fromkeys(_group(place) for place in closed))
+    told = f"{' and '.join(map(str, closed))} {'is' if len(closed) == 1 else 'are'} closed to you"
+    if system.in_container:
+        numbers = dict.fromkeys(place.stat().st_gid for place in closed)
+        how = " ".join(f"--group-add {number}" for number in numbers)
+        return f"{told} in this container: start it with {how} ({', '.join(names)})"
+    return f"{told}: sudo usermod -a -G {','.join(names)} $USER, then log in again"
 
 
 def _group(place: Path) -> str:
@@ -84,30 +86,35 @@ def _group(place: Path) -> str:
         return str(number)
 
 
-def hidden_gpus(environment: Mapping[str, str], visible: int, system: System = System()) -> str:
-    """Which variable hides GPUs that the driver shows; "" where none does."""
+def hidden_gpus(environment: Mapping[str, str], visible: int, there: int | None) -> str:
+    """Which variable hides GPUs; "" where none does. `there`: how many there are, None where that is not known."""
     set_here = [f"{name}={environment[name]}" for name in _HIDING if name in environment]
-    there = system.gpus()
     if not set_here or (there is not None and visible >= there):
         return ""
     count = f"{visible} of {there} GPUs" if there is not None else f"{visible} GPUs"
-    return f"{count} visible with {' '.join(set_here)}: unset it, or name the GPU that the program shall use"
+    if not visible:
+        return f"{count} visible with {' '.join(set_here)}: unset it, or name the GPU that the program shall use"
+    return f"{count} visible with {' '.join(set_here)}: the program runs there; unset it to show all"
 
 
-def mixed_releases(compiler: Path, environment: Mapping[str, str]) -> str:
-    """A compiler of one release of ROCm and runtime libraries of another; "" where they are not known to differ."""
-    built = _release(compiler.resolve())
+def mixed_releases(parts: Sequence[Path], environment: Mapping[str, str]) -> str:
+    """Of `parts`, files that a run uses, and of the libraries that are found first, those of another release of ROCm.
+
+    "" where they are not known to differ.
+    """
+    found = {place: _release(place.resolve()) for place in parts}
     for entry in environment.get("LD_LIBRARY_PATH", "").split(os.pathsep):
         place = Path(entry)
-        if not entry or not any(found for pattern in _RUNTIMES for found in place.glob(pattern)):
-            continue
-        runs = _release(place.resolve())
-        if built and runs and built[:2] != runs[:2]:
-            return (
-                f"{compiler} is of ROCm {_spelled(built)} and LD_LIBRARY_PATH leads to ROCm {_spelled(runs)} "
-                f"in {place}: take both from one release (module load, or remove one from PATH or LD_LIBRARY_PATH)"
-            )
-    return ""
+        if entry and any(library for pattern in _RUNTIMES for library in place.glob(pattern)):
+            found[place] = _release(place.resolve())
+    by_release: dict[tuple[int, int], Path] = {}
+    for place, release in found.items():
+        if release is not None:
+            by_release.setdefault(release, place)
+    if len(by_release) < 2:
+        return ""
+    told = ", ".join(f"{place} is of ROCm {_spelled(release)}" for release, place in by_release.items())
+    return f"{told}: take all from one release (module load, or remove the others from PATH and LD_LIBRARY_PATH)"
 
 
 def _release(place: Path) -> tuple[int, int] | None:
@@ -163,6 +170,7 @@ def _runs_on(chip: str, features: Sequence[str]) -> bool:
     return all(known.get(name, sign) == sign for name, sign in asked.items())
 
 
+COMPRESSED = "its device code is compressed, which an older HIP cannot load: build without --offload-compress"
 STRIPPED = "its device code is stripped of symbols: build without -s, --strip-all and llvm-strip of the code object"
 
 

@@ -178,3 +178,22 @@ def test_a_code_object_without_symbols_is_known(tmp_path: Path) -> None:
         compile_hip(source, tmp_path / "app", *options)
         (image,) = codeobject.code_objects(tmp_path / "app", "gfx90a", tmp_path)
         assert codeobject.without_symbols(image) is known
+
+
+def test_compressed_device_code_of_every_translation_unit_is_found(tmp_path: Path) -> None:
+    hip = ("clang++-19", "-x", "hip", "-nogpulib", "-nogpuinc", "--offload-compress")
+    made = []
+    for name, chips in {"first": ("gfx90a",), "second": ("gfx90a:xnack+", "gfx1100")}.items():
+        source, made_of = tmp_path / f"{name}.hip", tmp_path / f"{name}.o"
+        source.write_text(f"__attribute__((device)) int {name} = 1;\n")
+        ran(*hip, *(f"--offload-arch={chip}" for chip in chips), "-c", str(source), "-o", str(made_of))
+        made.append(str(made_of))
+    program = tmp_path / "program.o"
+    ran("ld.lld-19", "-r", *made, "-o", str(program))
+    assert {target.rpartition("--")[2] for target in codeobject.targets(program)} == {
+        "gfx90a",
+        "gfx90a:xnack+",
+        "gfx1100",
+    }
+    images = codeobject.code_objects(program, "gfx90a", tmp_path)
+    assert len(images) == 2 and len(set(images)) == 2 and codeobject.is_compressed(program)

@@ -13,6 +13,8 @@ from rocmdevice import LAUNCHER, STAND_IN, build_device
 
 from intelliperf.cli.doctor import Health, Observation
 from intelliperf.cli.doctoramd import examine_amd, once
+from intelliperf.records import Launcher
+from intelliperf.rocm.backend import RocmBackend
 
 pytestmark = pytest.mark.gfx90a
 
@@ -66,3 +68,22 @@ def test_what_several_steps_lack_is_said_once() -> None:
     again = once(Observation("tools library's build", Health.BAD, lacking), causes)
     assert again == Observation("tools library's build", Health.BAD, "for the same reason as HSA headers")
     assert once(Observation("rocprofv3", Health.GOOD, "allowed"), causes).detail == "allowed"
+
+
+def test_a_hidden_gpu_a_partition_and_mixed_releases_are_told_before_anything_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hipcc, libraries = tmp_path / "rocm-6.2.0" / "bin" / "hipcc", tmp_path / "rocm-5.7.1" / "lib"
+    for file in (hipcc, libraries / "libamdhip64.so.5"):
+        file.parent.mkdir(parents=True)
+        file.touch(0o755)
+    monkeypatch.setenv("PATH", f"{hipcc.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(libraries))
+    monkeypatch.setenv("HIP_VISIBLE_DEVICES", "1")
+    launcher = Launcher(("env", "GFX90A_GPUS=2", "GFX90A_COMPUTE_UNITS=26", *LAUNCHER.words))
+    told: list[str] = []
+    RocmBackend(tmp_path / "device", launcher=launcher, tell=told.append).probe()
+    mixed, hidden, parted = told
+    assert mixed.startswith(f"{hipcc} is of ROCm 6.2, {libraries} is of ROCm 5.7: take all from one release")
+    assert hidden == "1 of 2 GPUs visible with HIP_VISIBLE_DEVICES=1: the program runs there; unset it to show all"
+    assert parted.startswith("a partition: 26 of the chip's 110 compute units")

@@ -240,10 +240,13 @@ def test_a_modelled_clock_that_repeats_itself_has_no_interval_and_one_that_does_
     )
 
 
-def test_an_l2_that_cannot_be_emptied_is_refused_by_name_and_one_that_was_is_told(tmp_path: Path) -> None:
+def test_another_profiler_and_an_l2_that_cannot_be_emptied_are_refused_by_name(tmp_path: Path) -> None:
     application = Application(("app",), tmp_path, tmp_path)
     with pytest.raises(UsageError, match="emulator does not empty the L2"):
         open_backend("emulator", tmp_path, None, UNCONFINED, application, Manner(flush_l2=True))
+    profiled = Application(("/opt/rocm/bin/rocprofv3", "--kernel-trace", "--", "./app", "4"), tmp_path, tmp_path)
+    with pytest.raises(UsageError, match=r"rocprofv3 is a profiler, .*: name the program itself, -- \./app 4$"):
+        open_backend("rocm", tmp_path, None, UNCONFINED, profiled)
     assert "before each of the 20 timed dispatches" in told_of_flush(20, 20)
     assert "before 5 of the 20 timed dispatches" in told_of_flush(5, 20)
     assert "before none of the 20" in told_of_flush(0, 20)

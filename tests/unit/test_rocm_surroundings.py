@@ -40,9 +40,11 @@ def test_why_there_is_no_driver(tmp_path: Path, files: tuple[str, ...], said: st
 
 
 def test_a_driver_that_is_closed_names_the_group_that_opens_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    system = machine(tmp_path, "dev/kfd")
+    system = machine(tmp_path, "dev/kfd", "dev/dri/renderD128")
     monkeypatch.setattr(os, "access", lambda path, mode: False)  # root opens every file
-    assert "sudo usermod -a -G" in driver_problem(system)
+    monkeypatch.setattr("intelliperf.rocm.surroundings._group", lambda place: place.parent.name)
+    closed = f"{tmp_path}/dev/kfd and {tmp_path}/dev/dri/renderD128 are closed to you: "
+    assert driver_problem(system) == f"{closed}sudo usermod -a -G dev,dri $USER, then log in again"
 
 
 def test_of_several_gpus_those_that_a_variable_hides_are_told(tmp_path: Path) -> None:
@@ -50,18 +52,23 @@ def test_of_several_gpus_those_that_a_variable_hides_are_told(tmp_path: Path) ->
     system = machine(tmp_path, f"{nodes}/1/properties", f"{nodes}/2/properties")
     (tmp_path / nodes / "0").mkdir()
     (tmp_path / nodes / "0" / "properties").write_text("cpu_cores_count 64\nsimd_count 0\n")
-    told = hidden_gpus({"ROCR_VISIBLE_DEVICES": "1"}, 1, system)
-    assert told.startswith("1 of 2 GPUs visible with ROCR_VISIBLE_DEVICES=1: unset it")
-    assert hidden_gpus({}, 1, system) == "" and hidden_gpus({"HIP_VISIBLE_DEVICES": "0,1"}, 2, system) == ""
+    assert system.gpus() == 2
+    told = hidden_gpus({"ROCR_VISIBLE_DEVICES": "1"}, 1, 2)
+    assert told.startswith("1 of 2 GPUs visible with ROCR_VISIBLE_DEVICES=1: the program runs there; unset it")
+    assert hidden_gpus({}, 1, 2) == "" and hidden_gpus({"HIP_VISIBLE_DEVICES": "0,1"}, 2, 2) == ""
 
 
 def test_a_compiler_and_a_runtime_of_two_releases_are_named(tmp_path: Path) -> None:
     machine(tmp_path, "rocm-6.2.0/bin/hipcc", "rocm-5.7.1/lib/libamdhip64.so.5", "rocm-6.2.0/lib/libamdhip64.so.6")
-    hipcc = tmp_path / "rocm-6.2.0" / "bin" / "hipcc"
-    told = mixed_releases(hipcc, {"LD_LIBRARY_PATH": f"/nowhere:{tmp_path}/rocm-5.7.1/lib"})
-    assert "is of ROCm 6.2 and LD_LIBRARY_PATH leads to ROCm 5.7" in told and "from one release" in told
-    assert mixed_releases(hipcc, {"LD_LIBRARY_PATH": f"{tmp_path}/rocm-6.2.0/lib"}) == ""
-    assert mixed_releases(hipcc, {}) == ""
+    machine(tmp_path, "rocm-6.4.1/bin/rocprofv3", "usr/bin/hipcc")
+    hipcc, rocprof = tmp_path / "rocm-6.2.0" / "bin" / "hipcc", tmp_path / "rocm-6.4.1" / "bin" / "rocprofv3"
+    told = mixed_releases([hipcc], {"LD_LIBRARY_PATH": f"/nowhere:{tmp_path}/rocm-5.7.1/lib"})
+    assert told.startswith(
+        f"{hipcc} is of ROCm 6.2, {tmp_path}/rocm-5.7.1/lib is of ROCm 5.7: take all from one release"
+    )
+    assert f"{rocprof} is of ROCm 6.4" in mixed_releases([hipcc, rocprof], {})
+    assert mixed_releases([hipcc], {"LD_LIBRARY_PATH": f"{tmp_path}/rocm-6.2.0/lib"}) == ""
+    assert mixed_releases([hipcc, tmp_path / "usr" / "bin" / "hipcc"], {}) == ""
 
 
 def test_a_partition_is_not_taken_for_a_whole_chip() -> None:

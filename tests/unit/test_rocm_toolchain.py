@@ -12,7 +12,7 @@ from intelliperf.records import Launcher, Measurement, Provenance, Scope
 from intelliperf.report.wording import gain
 from intelliperf.rocm.compilers import for_clang
 from intelliperf.rocm.lines import head_line, parse_disassembly
-from intelliperf.rocm.probe import ask, device_record, whole_chip
+from intelliperf.rocm.probe import ask, device_record, hidden_or_parted
 from intelliperf.rocm.symbols import plain
 from intelliperf.rocm.toolchain import completed, is_hip, targets_file
 
@@ -121,7 +121,9 @@ def test_a_partition_has_its_share_of_the_chips_rates() -> None:
     whole, part = device_record(TOLD, None), device_record({**TOLD, "compute_units": 38}, None)
     assert part.limits.dram_bytes_per_s == pytest.approx(whole.limits.dram_bytes_per_s / 8)
     assert "of a partition with 38 of its 304 compute units" in part.limits.sources["dram_bytes_per_s"]
-    assert whole_chip(part) == 304
+    told = {**TOLD, "compute_units": 38, "gpus": 8, "visible": 8}
+    (parted,) = hidden_or_parted(told, (), part)
+    assert parted.startswith("a partition: 38 of the chip's 304 compute units")
 
 
 @pytest.mark.parametrize(

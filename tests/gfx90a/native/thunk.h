@@ -8,7 +8,7 @@
 
 namespace gfx90a {
 
-constexpr HSAuint32 kCpuNode = 0, kGpuNode = 1, kNodes = 2;
+constexpr HSAuint32 kCpuNode = 0, kGpuNode = 1;  // the first of them
 
 // The allocation around an address, if the device may use it.
 bool find_allocation(uint64_t address, uint64_t& begin, uint64_t& end);

@@ -2,6 +2,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "device_memory.h"
@@ -21,6 +22,14 @@ namespace {
 
 constexpr uint64_t kDeviceBytes = 8ull << 30, kHostBytes = 8ull << 30;
 
+// A setting of the device's; see the README.
+HSAuint32 setting(const char* name, HSAuint32 usual) {
+  const char* const text = std::getenv(name);
+  return text ? HSAuint32(std::max(1, std::atoi(text))) : usual;
+}
+
+HSAuint32 gpus() { return setting("GFX90A_GPUS", 1); }
+
 void set_name(HsaNodeProperties& node, const char* marketing, const char* family) {
   std::copy(marketing, marketing + std::strlen(marketing), node.MarketingName);
   std::copy(family, family + std::strlen(family), node.AMDName);
@@ -30,15 +39,15 @@ void describe_cpu(HsaNodeProperties& node) {
   node.NumCPUCores = 2;
   node.NumCaches = 2;
   node.NumMemoryBanks = 1;
-  node.NumIOLinks = 1;
+  node.NumIOLinks = gpus();
   node.MaxEngineClockMhzCCompute = 2000;
   node.DrmRenderMinor = -1;
   set_name(node, "Host of a software gfx90a", "");
 }
 
-void describe_gpu(HsaNodeProperties& node) {
-  node.NumFComputeCores = 440;
+void describe_gpu(HSAuint32 number, HsaNodeProperties& node) {
   node.NumSIMDPerCU = 4;
+  node.NumFComputeCores = node.NumSIMDPerCU * setting("GFX90A_COMPUTE_UNITS", 110);
   node.MaxWavesPerSIMD = 8;
   node.NumShaderBanks = 8;
   node.NumArrays = 1;
@@ -55,14 +64,14 @@ void describe_gpu(HsaNodeProperties& node) {
   node.EngineId.ui32.uCode = 60;
   node.VendorId = 0x1002;
   node.DeviceId = 0x740C;
-  node.LocationId = 0x100;
+  node.LocationId = 0x100 * number;
   node.LocalMemSize = kDeviceBytes;
   node.MaxEngineClockMhzFCompute = 1700;
-  node.DrmRenderMinor = 128;
+  node.DrmRenderMinor = HSAint32(127 + number);
   node.NumSdmaEngines = 2;
   node.NumSdmaQueuesPerEngine = 8;
   node.NumCpQueues = 24;
-  node.UniqueID = 0x90A;
+  node.UniqueID = 0x909 + number;
   node.uCodeEngineVersions.uCodeSDMA = 8;
   node.Capability.ui32.DoorbellType = 2;
   node.Capability.ui32.WatchPointsTotalBits = 2;
@@ -71,7 +80,7 @@ void describe_gpu(HsaNodeProperties& node) {
   node.VGPRSizePerCU = 512 << 10;
   node.SGPRSizePerCU = 12800;
   // Of newer headers, in what ours reserve: one die, a number of the driver's, the family of gfx9.
-  const uint32_t newer[] = {1, 0x90A, 141};
+  const uint32_t newer[] = {1, 0x909 + number, 141};
   static_assert(sizeof newer == sizeof node.Reserved, "they fill it");
   std::memcpy(node.Reserved, newer, sizeof newer);
   set_name(node, "Software gfx90a", "gfx90a");
@@ -93,7 +102,7 @@ GFX90A_API hsaKmtGetVersion(HsaVersionInfo* version) {
 
 GFX90A_API hsaKmtAcquireSystemProperties(HsaSystemProperties* system) {
   *system = HsaSystemProperties{};
-  system->NumNodes = kNodes;
+  system->NumNodes = kGpuNode + gpus();
   return HSAKMT_STATUS_SUCCESS;
 }
 GFX90A_API hsaKmtReleaseSystemProperties() { return HSAKMT_STATUS_SUCCESS; }
@@ -103,7 +112,7 @@ GFX90A_API hsaKmtGetNodeProperties(HSAuint32 node, HsaNodeProperties* properties
   if (node == kCpuNode)
     describe_cpu(described);
   else
-    describe_gpu(described);
+    describe_gpu(node, described);
   store_node(described, properties);
   return HSAKMT_STATUS_SUCCESS;
 }
@@ -142,7 +151,7 @@ GFX90A_API hsaKmtGetNodeIoLinkProperties(HSAuint32 node, HSAuint32 count, HsaIoL
     links[n] = HsaIoLinkProperties{};
     links[n].IoLinkType = HSA_IOLINKTYPE_PCIEXPRESS;
     links[n].NodeFrom = node;
-    links[n].NodeTo = node == kCpuNode ? kGpuNode : kCpuNode;
+    links[n].NodeTo = node == kCpuNode ? kGpuNode + n : kCpuNode;
     links[n].Weight = 20;
     links[n].MaximumBandwidth = 32000;
   }
