@@ -34,7 +34,7 @@ class Entry:
 
 
 def making(listed: Path, is_driver: bool) -> tuple[str, ...]:
-    """Words for a header to be precompiled, and for a list of all that clang reads, also where its driver makes none."""
+    """Words for a header to be precompiled, and a list of all that clang reads, also where its driver makes none."""
     words = (_INSTANTIATED, "-dependency-file", str(listed), "-MT", "header", "-sys-header-deps")
     return through_driver(words) if is_driver else words
 
