@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 
 from intelliperf.devices.figures import ALIASES, UNPUBLISHED, chips, figures_of
@@ -109,6 +110,7 @@ def sources(target: str) -> dict[str, str]:
     return {key: source for key, (_, source) in figures_of(resolve(target)).items()}
 
 
+@cache
 def device_file_text(target: str) -> str:
     """`key=value` lines for the runtime; integral figures without a decimal point."""
     return "".join(f"{key}={_plain(value)}\n" for key, value in device_file_values(target).items())

@@ -15,12 +15,13 @@ def below(process: int, proc: Path = PROC) -> Iterator[tuple[int, list[str]]]:
     """The process and its descendants, each with the fields of its `stat` from the state on."""
     fields: dict[int, list[str]] = {}
     children: dict[int, list[int]] = {}
-    for status in proc.glob("[0-9]*/stat"):
+    for name in filter(str.isdigit, os.listdir(proc)):  # noqa: PTH208 - names, and often
         try:
-            after_name = status.read_text("utf-8", "replace").rpartition(")")[2].split()
+            with open(f"{proc}/{name}/stat", encoding="utf-8", errors="replace") as status:  # noqa: PTH123
+                after_name = status.read().rpartition(")")[2].split()
         except OSError:
             continue  # it has ended
-        number = int(status.parent.name)
+        number = int(name)
         fields[number] = after_name
         children.setdefault(int(after_name[1]), []).append(number)
     waiting = [process]
