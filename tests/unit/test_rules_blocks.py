@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from intelliperf.codegen.rules.blocks import launched_threads
+from intelliperf.codegen.rules.blocks import Program, launched_threads, scaled_grid
 from intelliperf.codegen.rules.problem import NotApplicable
+from intelliperf.codegen.syntax.source import Source
 
 START = "void start(int* p, int n, int wide) { dim3 block(wide); k<<<n, block>>>(p, n); }"
 KERNEL = "__global__ void k(int* p, int n);\n__global__ void k(int* p, int n) { p[0] = n; }\n"
@@ -79,3 +80,30 @@ def test_launches_in_every_source_count() -> None:
 def test_what_is_not_known_is_declined(host: str, before: str, reason: str) -> None:
     with pytest.raises(NotApplicable, match=reason):
         sizes(host, before)
+
+
+CEIL = "static inline int ceil_div(int a, int b) { return (a + b - 1) / b; }"
+SHAPE = "dim3 shape(int n) { return dim3(n, 2); }"
+
+
+@pytest.mark.parametrize(
+    ("host", "before", "written"),
+    [
+        ("k<<<ceil_div(n, 64), 64>>>(p, n);", CEIL, "k<<<(ceil_div(n, 64)) * 8, 64>>>"),
+        ("k<<<CEIL(n, 64), 64>>>(p, n);", "#define CEIL(a, b) (a + b - 1) / b", "k<<<(CEIL(n, 64)) * 8, 64>>>"),
+        ("auto blocks = ceil_div(n, 64); k<<<blocks, 64>>>(p, n);", CEIL, "k<<<blocks * 8, 64>>>"),
+        ("auto grid = dim3(n, 2); k<<<grid, 64>>>(p, n);", "", "k<<<dim3(grid.x * 8, grid.y, grid.z), 64>>>"),
+        ("auto grid = shape(n); k<<<grid, 64>>>(p, n);", SHAPE, "k<<<dim3(grid.x * 8, grid.y, grid.z), 64>>>"),
+        ("k<<<shape(n), 64>>>(p, n);", SHAPE, "is a dim3 that a function returns"),
+    ],
+)
+def test_a_grid_is_scaled_however_its_size_is_written(host: str, before: str, written: str) -> None:
+    text = f"{KERNEL}{before}\nvoid run(int* p, int n, int width) {{\n{host}\n}}\n"
+    (launch,) = Program({"a.hip": text}).launches("k")
+    source = Source("a.hip", text)
+    try:
+        scaled_grid(source, launch, 8)
+    except NotApplicable as reason:
+        assert written in str(reason)
+    else:
+        assert written in source.edited()

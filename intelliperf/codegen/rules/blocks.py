@@ -362,33 +362,55 @@ def scaled_grid(source: Source, launch: Launch, factor: int) -> None:
     """Write the launch with `factor` times as many blocks in its first dimension. Raises `NotApplicable`."""
     grid = launch.grid
     text = text_of(grid)
-    function = grid.child_by_field_name("function")
-    if grid.type == "call_expression" and function is not None and text_of(function) == "dim3":
-        first = _field(grid, "arguments").named_children[0]
-        source.replace(first.start_byte, first.end_byte, _times(first, factor))
-        return
-    if grid.type == "initializer_list":
-        first = grid.named_children[0]
+    if grid.type == "initializer_list" or _makes_dim3(grid):
+        first = (grid if grid.type == "initializer_list" else _field(grid, "arguments")).named_children[0]
         source.replace(first.start_byte, first.end_byte, _times(first, factor))
         return
     if grid.type == "identifier" and _is_dim3(launch, text):
         source.replace(grid.start_byte, grid.end_byte, f"dim3({text}.x * {factor}, {text}.y, {text}.z)")
         return
-    if grid.type == "call_expression":
-        raise NotApplicable(f"{launch}: the grid ({text}) is what a function returns, a number or a dim3")
+    if grid.type == "call_expression" and _returns_dim3(grid):
+        raise NotApplicable(f"{launch}: the grid ({text}) is a dim3 that a function returns")
     source.replace(grid.start_byte, grid.end_byte, _times(grid, factor))
 
 
 def capped_grid(source: Source, launch: Launch, most: int) -> None:
     """Write the launch with at most so many blocks, of a grid of one dimension. Raises `NotApplicable`."""
     grid = launch.grid
-    function = grid.child_by_field_name("function")
-    if grid.type == "call_expression" and function is not None and text_of(function) == "dim3":
+    if _makes_dim3(grid):
         (grid,) = _field(grid, "arguments").named_children
-    elif grid.type == "call_expression" or (grid.type == "identifier" and _is_dim3(launch, text_of(grid))):
+    elif (grid.type == "call_expression" and _returns_dim3(grid)) or (
+        grid.type == "identifier" and _is_dim3(launch, text_of(grid))
+    ):
         raise NotApplicable(f"{launch}: the grid ({text_of(grid)}) is not written as a number")
     text = text_of(grid) if grid.type == "identifier" else f"({text_of(grid)})"
     source.replace(grid.start_byte, grid.end_byte, f"({text} < {most} ? {text} : {most})")
+
+
+def _makes_dim3(grid: Node) -> bool:
+    function = grid.child_by_field_name("function")
+    return grid.type == "call_expression" and function is not None and text_of(function) == "dim3"
+
+
+def _returns_dim3(call: Node) -> bool:
+    """Does the file say so? Of a function from elsewhere the compiler tells: a dim3 cannot be multiplied."""
+    root = call
+    while root.parent is not None:
+        root = root.parent
+    name = text_of(_field(call, "function")).rpartition("::")[2]
+    return any(
+        node.type == "function_definition"
+        and _DIM3.fullmatch(text_of(_field(node, "type"))) is not None
+        and name in map(text_of, _function_names(node))
+        for node in walk(root)
+        if node.child_by_field_name("type") is not None
+    )
+
+
+def _function_names(definition: Node) -> Iterator[Node]:
+    for node in walk(_field(definition, "declarator")):
+        if node.type == "function_declarator":
+            yield _field(node, "declarator")
 
 
 def _times(node: Node, factor: int) -> str:
@@ -409,8 +431,9 @@ def _is_dim3(launch: Launch, name: str) -> bool:
         raise NotApplicable(f"{launch}: what the grid ({name}) is declared as is not known")
     kind = re.sub(r"\bconst\b", "", kinds.pop()).strip()
     if kind == "auto":
-        raise NotApplicable(f"{launch}: the grid ({name}) is declared as auto")
-    return kind == "dim3"
+        values = [value for value, _ in definitions(launch.function, name)] if launch.function is not None else []
+        return any(value.type == "call_expression" and (_makes_dim3(value) or _returns_dim3(value)) for value in values)
+    return _DIM3.fullmatch(kind) is not None
 
 
 def _declared(declarator: Node) -> Iterator[Node]:
