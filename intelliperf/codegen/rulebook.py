@@ -40,6 +40,7 @@ from intelliperf.codegen.rules.triton_store_layout import TritonStoreLayout
 from intelliperf.codegen.rules.triton_uniform_rows import TritonUniformRows
 from intelliperf.codegen.rules.triton_unit_stride import TritonUnitStride
 from intelliperf.codegen.rules.wave_aggregate_atomics import WaveAggregateAtomics
+from intelliperf.codegen.rules.wave_for_thread import WaveForThread
 from intelliperf.codegen.rules.whole_waves import WholeWaves
 from intelliperf.codegen.syntax.clang import ClangParser
 from intelliperf.project.pythonsource import SUFFIX
@@ -56,6 +57,7 @@ RULES: tuple[Rule, ...] = (
     SpreadOverGrid(),
     RowPerWave(),
     RowPerWave("split_columns", COLUMN),
+    WaveForThread(),
     InterleaveChunks(),
     InterchangeIndex(),
     RenumberGrid(),

@@ -36,7 +36,7 @@ class BranchDivergence(Formula):
         Metric.ISSUE_TIME_NS,
     )
     own_parts = (Metric.ISSUE_TIME_NS, Metric.LATENCY_TIME_NS)
-    rules = ("contiguous_reduction", "tree_reduction")
+    rules = ("contiguous_reduction", "tree_reduction", "wave_for_thread")
     knowledge = (
         "A wave issues the instructions of every way that any of its lanes takes, and of a loop as many rounds as its "
         "slowest lane needs; lanes that are elsewhere sit them out. What decides a branch should therefore change "

@@ -40,8 +40,10 @@ class Addresses:
         self._algebra = algebra
 
     def element(self, place: Node) -> Element:
-        """`place` is an element's lvalue: `p[i]`, `*p`, `p->field`."""
+        """`place` is an element's lvalue: `p[i]`, `*p`, `p->field`, or a variable of the block in LDS."""
         node = place.bare()
+        if node.kind == "DeclRefExpr" and node.reference is not None:
+            return Element(node.reference.id, constant(0))
         if node.kind == "ArraySubscriptExpr":
             base = self.pointer(node.children[0])
             return Element(base.root, self._sum(base.index, self._algebra.polynomial(node.children[1])))
@@ -77,13 +79,13 @@ class Addresses:
 
     def _named(self, node: Node) -> Element:
         reference = node.reference
+        declared = self._algebra.declared.get(reference.id) if reference is not None else None
+        if reference is not None and declared is not None and _is_array(declared.canonical):
+            return Element(reference.id, constant(0))  # an array of the function's own, or LDS, which stays where it is
         if reference is None or reference.id in self._algebra.modified:
             return Element("", None)
-        declared = self._algebra.declared.get(reference.id)
         if declared is None:
             return Element(reference.id, constant(0))
-        if "[" in declared.canonical:
-            return Element(reference.id, constant(0))  # an array of the function's own, or LDS
         initial = initializer(declared)
         found = self.pointer(initial) if initial is not None else Element("", None)
         return Element(found.root, self._algebra.start(declared)) if found.root and found.index is None else found
@@ -92,24 +94,30 @@ class Addresses:
         return None if left is None or right is None else left + right
 
 
-def accesses(top: Node) -> Iterator[Access]:
-    """All reads and writes of memory through pointers below `top`; arrays that are variables of a thread are none."""
+def accesses(top: Node, shared: frozenset[str] = frozenset()) -> Iterator[Access]:
+    """All reads and writes of memory through pointers below `top`; arrays that are variables of a thread are none.
+
+    With those of the variables `shared`, which are in LDS.
+    """
     for node in top.everything():
-        subscript = node.kind == "ArraySubscriptExpr" and not _is_own_array(node)
+        subscript = node.kind == "ArraySubscriptExpr" and not _is_own_array(node, shared)
         through = node.kind == "UnaryOperator" and node.opcode == "*"
-        if subscript or through or (node.kind == "MemberExpr" and "isArrow" in node.flags):
+        named = node.kind == "DeclRefExpr" and node.reference is not None and node.reference.id in shared
+        plain = named and not node.canonical.endswith("]")
+        if subscript or through or plain or (node.kind == "MemberExpr" and "isArrow" in node.flags):
             found = _used(node)
             if found is not None:
                 yield found
 
 
-def _is_own_array(subscript: Node) -> bool:
+def _is_own_array(subscript: Node, shared: frozenset[str]) -> bool:
     base = subscript.children[0].bare()
     while base.kind in _ADDRESSED and "isArrow" not in base.flags and base.children:
         if base.kind == "ArraySubscriptExpr" and not base.children[0].bare().canonical.endswith("]"):
             return False
         base = base.children[0].bare()
-    return base.kind == "DeclRefExpr" and base.canonical.endswith("]")
+    own = base.reference is not None and base.reference.id not in shared
+    return base.kind == "DeclRefExpr" and base.canonical.endswith("]") and own
 
 
 def _used(place: Node) -> Access | None:
@@ -152,6 +160,11 @@ def _to_constant(user: Node, whole: Node) -> bool:
 
 def _inside(node: Node) -> bool:
     return node.bare().canonical.endswith("]")
+
+
+def _is_array(canonical: str) -> bool:
+    """And not a pointer to one."""
+    return canonical.endswith("]") and "(" not in canonical
 
 
 def _plain(name: str | None) -> str:

@@ -9,6 +9,7 @@ from intelliperf.codegen.rules.addresses import Access, Addresses, accesses
 from intelliperf.codegen.rules.guards import line_starts, statement_end
 from intelliperf.codegen.rules.independence import Independence
 from intelliperf.codegen.rules.lanes import initializer, written
+from intelliperf.codegen.rules.lds_arrays import is_shared
 from intelliperf.codegen.rules.loops import counter_of
 from intelliperf.codegen.rules.methods import METHOD_CALLS
 from intelliperf.codegen.rules.polynomials import Algebra, Polynomial, atom, constant
@@ -34,7 +35,7 @@ class RowAlgebra(Algebra):
 
     def __init__(self, function: Node, loop: Node | None = None) -> None:
         super().__init__(function)
-        self._anywhere, self._loop = self.modified, loop
+        self._anywhere, self._loop, self._shared = self.modified, loop, lds_variables(function)
         if loop is not None:
             self.modified = {identity for node in loop.everything() if (identity := written(node)) is not None}
 
@@ -71,7 +72,7 @@ class RowAlgebra(Algebra):
             or not any(up is self._loop for up in node.ancestors())
         ):
             return None
-        if any(item.stores for item in accesses(self._loop.children[-1])):
+        if any(item.stores for item in accesses(self._loop.children[-1], self._shared)):
             return None
         turns = self.modified | self.free | {each.id for each in self._loop.everything() if each.kind == "VarDecl"}
         if any(part.kind in _CALLS or (part.reference and part.reference.id in turns) for part in node.everything()):
@@ -104,18 +105,24 @@ class RowLoop:
     abreast: bool  # do neighbouring threads touch neighbouring elements in each turn, and nothing far apart but that?
 
 
+def lds_variables(function: Node) -> frozenset[str]:
+    """Ids of what the function declares in LDS."""
+    return frozenset(node.id for node in function.everything() if node.kind == "VarDecl" and is_shared(node))
+
+
 def row_loop(problem: Problem, place: Place, function: Node, loop: Node) -> RowLoop:
     """Raises `NotApplicable` where the turns depend on one another, or their number on the lane."""
     counter = counter_of(place, loop)
     algebra = RowAlgebra(function, loop)
     algebra.free.add(counter.id)
+    shared = lds_variables(function)
     inside = frozenset(node.id for node in loop.everything() if node.kind == "VarDecl")
-    _check_header(place, loop, counter, inside)
+    _check_header(place, loop, counter, inside, shared)
     turn = loop.children[-1]
     for jump in exits(turn):
         if jump.kind != "ContinueStmt" and not _of_inner(jump, loop):
             raise NotApplicable(f"{place}: line {jump.line} leaves the loop on line {loop.line} early")
-    carried = tuple(reductions(place, loop, inside, counter, problem))
+    carried = tuple(reductions(place, loop, inside | shared, counter, problem))  # LDS is memory
     sums_of_objects = {id(item.update) for item in carried if item.whole}
     for node in turn.everything():
         if node.kind in ("LambdaExpr", "CXXNewExpr") or "Asm" in node.kind:
@@ -126,7 +133,7 @@ def row_loop(problem: Problem, place: Place, function: Node, loop: Node) -> RowL
             Independence(problem, place, function, loop, counter.id).check_call(node)
     if any(item.scanned for item in carried) and (len(carried) > 1 or list(exits(turn))):
         raise NotApplicable(f"{place}: the loop on line {loop.line} carries more than one running sum")
-    found = list(accesses(turn))
+    found = list(accesses(turn, shared))
     sums = tuple(_memory_sums(place, loop, found, algebra))
     _check_memory(place, loop, [item for item in found if item not in sums], algebra)
     return RowLoop(loop, counter, carried, sums, _neighbours(found, algebra), _abreast(found, algebra))
@@ -139,7 +146,7 @@ def _of_inner(jump: Node, loop: Node) -> bool:
     return next((parent for parent in jump.ancestors() if parent.kind in loops), None) is not loop
 
 
-def _check_header(place: Place, loop: Node, counter: Node, inside: frozenset[str]) -> None:
+def _check_header(place: Place, loop: Node, counter: Node, inside: frozenset[str], shared: frozenset[str]) -> None:
     changed = {identity for node in loop.everything() if (identity := written(node)) is not None} - {counter.id}
     pending = [loop.children[2]]
     while pending:
@@ -154,8 +161,8 @@ def _check_header(place: Place, loop: Node, counter: Node, inside: frozenset[str
         steady = len(sides) == 2 and not any(
             node.reference is not None and node.reference.id in changed | inside for node in sides[1].everything()
         )
-        stores = any(item.stores for item in accesses(loop.children[-1]))
-        reads = len(sides) == 2 and (list(accesses(sides[1])) or "Call" in sides[1].kind)
+        stores = any(item.stores for item in accesses(loop.children[-1], shared))
+        reads = len(sides) == 2 and (list(accesses(sides[1], shared)) or "Call" in sides[1].kind)
         if test.kind != "BinaryOperator" or test.opcode not in ("<", "<=") or not counts or not steady:
             raise NotApplicable(f"{place}: the loop on line {loop.line} has a condition other than an upper limit")
         if stores and reads:
@@ -243,13 +250,14 @@ def _abreast(found: list[Access], algebra: Algebra) -> bool:
 def same_lane(loops: list[RowLoop], function: Node, root: str) -> Polynomial | None:
     """The index that all of the loops use of an array, if lanes meet only what they wrote themselves."""
     seen: list[tuple[Polynomial, Polynomial]] = []
+    shared = lds_variables(function)
     for row in loops:
         algebra = RowAlgebra(function)
         algebra.free.add(row.counter.id)
         start = initializer(row.counter)
         first = algebra.polynomial(start) if start is not None else None
         addresses = Addresses(algebra)
-        for item in accesses(row.loop.children[-1]):
+        for item in accesses(row.loop.children[-1], shared):
             element = addresses.element(item.place)
             if element.root != root:
                 continue

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from functools import partial
 
 from intelliperf.codegen.rules import groups
-from intelliperf.codegen.rules.addresses import accesses
 from intelliperf.codegen.rules.blocks import Program, scaled_grid
 from intelliperf.codegen.rules.declarations import declare, unused_name
 from intelliperf.codegen.rules.guards import statement_end
@@ -37,6 +36,7 @@ from intelliperf.codegen.rules.problem import (
 from intelliperf.codegen.rules.relabel import check_relabelling, kernel_of, kernel_place
 from intelliperf.codegen.rules.row_loops import (
     Words,
+    lds_variables,
     renders,
     row_loop,
     share_out,
@@ -134,15 +134,16 @@ def _plans(problem: Problem, place: Place, kernel: Node, sharing: groups.Sharing
         if node.kind in ("LambdaExpr", "GotoStmt", "SwitchStmt", "CXXForRangeStmt", "CXXTryStmt"):
             raise NotApplicable(f"{place}: line {node.line} holds a {node.kind}, which is not followed")
     columns = sharing != groups.ROW
-    plans = [RowPlan(kernel, columns)]
+    plans = [RowPlan(kernel, (body(kernel),), columns)]
     at = 0
     while at < len(plans):
         plan = plans[at]
-        _level(problem, place, plan, body(plan.function))
+        level(problem, place, plan, body(plan.function))
         for call in plan.called:
             known = [other.function.name for other in plans]
             if callee_name(call) not in known:
-                plans.append(RowPlan(_callee(problem, place, call), columns))
+                called = _callee(problem, place, call)
+                plans.append(RowPlan(called, (body(called),), columns))
         at += 1
     if not any(plan.loops for plan in plans):
         reasons = list(dict.fromkeys(reason for plan in plans for reason in plan.refused))
@@ -164,12 +165,12 @@ def _check_blamed(problem: Problem, place: Place, plans: list[RowPlan]) -> None:
         raise NotApplicable("; ".join(reasons) or f"{place}: the blamed lines are in no loop along a row")
 
 
-def _level(problem: Problem, place: Place, plan: RowPlan, statement: Node) -> None:
+def level(problem: Problem, place: Place, plan: RowPlan, statement: Node) -> None:
     """A statement that all lanes of a group run together."""
     kind = statement.kind
     if kind in ("CompoundStmt", "AttributedStmt", "IfStmt", "WhileStmt", "DoStmt"):
         for child in statement.children:
-            _level(problem, place, plan, child)
+            level(problem, place, plan, child)
     elif kind == "ForStmt":
         _loop(problem, place, plan, statement)
     elif kind == "DeclStmt" or kind in _JUMPS or kind == "Empty":
@@ -186,18 +187,18 @@ def _loop(problem: Problem, place: Place, plan: RowPlan, loop: Node) -> None:
         found = row_loop(problem, place, plan.function, loop)
         if plan.columns and any(item.scanned for item in found.carried):
             raise NotApplicable(f"{place}: the loop on line {loop.line} carries a running sum down a column")
-        if found.abreast if plan.columns else found.neighbours:
+        if plan.alone or (found.abreast if plan.columns else found.neighbours):
             plan.loops.append(found)
             return
     except NotApplicable as reason:
         plan.refused.append(str(reason))
     for child in loop.children:
-        _level(problem, place, plan, child)
+        level(problem, place, plan, child)
 
 
 def _plain(problem: Problem, place: Place, plan: RowPlan, statement: Node, alone: bool) -> None:
     """An expression that all lanes compute, or a store for the first of them."""
-    stores = [item for item in accesses(statement) if item.stores]
+    stores = [item for item in plan.accesses(statement) if item.stores]
     for call in statement.walk():
         if call.kind in ("CXXNewExpr", "CXXDeleteExpr", "CXXMemberCallExpr"):
             raise NotApplicable(f"{place}: line {call.line} calls a method or allocates")
@@ -208,6 +209,7 @@ def _plain(problem: Problem, place: Place, plan: RowPlan, statement: Node, alone
     if not stores:
         return
     changed = {identity for node in statement.walk() if (identity := written(node)) is not None}
+    changed -= lds_variables(plan.function)
     root = statement.bare()
     one = root.kind in ("BinaryOperator", "CompoundAssignOperator", "UnaryOperator", "CallExpr", "CXXOperatorCallExpr")
     if not alone or len(stores) > 1 or changed or not one or statement.in_macro:
@@ -294,9 +296,21 @@ def _write(
 
 def _write_function(problem: Problem, place: Place, plan: RowPlan, names: Names, first: bool) -> None:
     source = problem.source(place.path if first else _own_path(problem, place, plan.function))
-    whole, troubled = body(plan.function), troubled_arrays(plan)
-    if troubled and not first:
+    if not first and troubled_arrays(plan):
         raise NotApplicable(f"{place}: lanes would have to agree on what {plan.function.name} writes")
+    write_plan(problem, place, source, plan, names)
+    whole = body(plan.function)
+    start = next((child for child in whole.children if child.begin is not None), whole)
+    source.insert(
+        whole.start_offset + 1,
+        f"\n{source.indentation(start.start_offset)}const int {names.lane} = {names.sharing.lane};"
+        + (f"  // {names.sharing.lanes} lanes share a {_what(names.sharing)}" if first else ""),
+    )
+
+
+def write_plan(problem: Problem, place: Place, source: Source, plan: RowPlan, names: Names) -> None:
+    """What the lanes do, each of which knows its number."""
+    whole, troubled = body(plan.function), troubled_arrays(plan)
 
     def helper(base: str, render: Callable[[str], str]) -> str:
         return declare(problem, source, whole.start_offset, base, render)
@@ -327,14 +341,6 @@ def _write_function(problem: Problem, place: Place, plan: RowPlan, names: Names,
     for number, statement in enumerate(plan.single):
         value = names.value + (f"_{number + 1}" if number else "")
         _store_once(source, place, statement, (names.lane, value, meeting(statement)), together)
-    if not (plan.loops or plan.single):
-        return
-    start = next((child for child in whole.children if child.begin is not None), whole)
-    source.insert(
-        whole.start_offset + 1,
-        f"\n{source.indentation(start.start_offset)}const int {names.lane} = {names.sharing.lane};"
-        + (f"  // {names.sharing.lanes} lanes share a {_what(names.sharing)}" if first else ""),
-    )
 
 
 def _store_once(source: Source, place: Place, statement: Node, words: tuple[str, str, str], together: set[int]) -> None:

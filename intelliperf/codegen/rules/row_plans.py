@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from intelliperf.codegen.rules.addresses import Addresses, accesses
+from intelliperf.codegen.rules.addresses import Access, Addresses, accesses
 from intelliperf.codegen.rules.problem import NotApplicable, Place
-from intelliperf.codegen.rules.row_loops import RowAlgebra, RowLoop, same_lane
+from intelliperf.codegen.rules.row_loops import RowAlgebra, RowLoop, lds_variables, same_lane
 from intelliperf.codegen.syntax.tree import Node
 
 _LOOPS = ("ForStmt", "WhileStmt", "DoStmt")
@@ -17,16 +17,23 @@ class RowPlan:
     """What is known of one function that the lanes of a group run together."""
 
     function: Node
+    region: tuple[Node, ...]  # what of it the lanes run together
     columns: bool = False  # do the lanes of a group share a column, side by side with others, and not a row?
+    alone: bool = False  # did one thread run it alone, so that any loop is worth sharing?
     loops: list[RowLoop] = field(default_factory=list)
     single: list[Node] = field(default_factory=list)  # statements for the first lane
     called: list[Node] = field(default_factory=list)  # calls of functions that the group runs together, too
     refused: list[str] = field(default_factory=list)
 
+    def accesses(self, *statements: Node) -> list[Access]:
+        """Of memory, in the region or in some statements of it."""
+        shared = lds_variables(self.function)
+        return [item for top in statements or self.region for item in accesses(top, shared)]
+
 
 def _check_unknown(place: Place, plan: RowPlan, addresses: Addresses) -> None:
     """Raise `NotApplicable` where a pointer that is not followed may lead to what a lane has stored before."""
-    found = list(accesses(plan.function))
+    found = plan.accesses()
     for item in found:
         if addresses.element(item.place).root:
             continue
@@ -49,9 +56,9 @@ def reads_that_wait(place: Place, plan: RowPlan, troubled: set[str]) -> list[Nod
     _check_unknown(place, plan, addresses)
     known = [row.loop for row in plan.loops] + plan.single
     inside = {id(node) for statement in known for node in statement.everything()}
-    stores = [item for item in accesses(plan.function) if item.stores]
+    stores = [item for item in plan.accesses() if item.stores]
     found: dict[int, Node] = {}
-    for item in accesses(plan.function):
+    for item in plan.accesses():
         root = addresses.element(item.place).root
         if id(item.place) in inside or root not in troubled:
             continue
@@ -80,10 +87,10 @@ def _own_statement(access: Node) -> Node | None:
 def troubled_arrays(plan: RowPlan) -> set[str]:
     """Arrays of which a lane may read or write what another one has written before."""
     addresses = Addresses(RowAlgebra(plan.function))
-    everywhere = list(accesses(plan.function))
-    shared = {id(item.place) for row in plan.loops for item in accesses(row.loop.children[-1])}
+    everywhere = plan.accesses()
+    shared = {id(item.place) for row in plan.loops for item in plan.accesses(row.loop.children[-1])}
     summed = {id(item.place) for row in plan.loops for item in row.sums}
-    singles = {id(item.place) for statement in plan.single for item in accesses(statement)}
+    singles = {id(item.place) for statement in plan.single for item in plan.accesses(statement)}
     found = set()
     for root in {addresses.element(item.place).root for item in everywhere if item.stores}:
         mine = [item for item in everywhere if addresses.element(item.place).root == root]
@@ -100,10 +107,10 @@ def needs_meeting(plan: RowPlan, statement: Node, troubled: set[str]) -> bool:
     repeated = any(parent.kind in _LOOPS for parent in statement.ancestors())
     inside = {id(node) for node in statement.everything()}
     for root in troubled:
-        mine = [item for item in accesses(statement) if addresses.element(item.place).root == root]
+        mine = [item for item in plan.accesses(statement) if addresses.element(item.place).root == root]
         others = [
             item
-            for item in accesses(plan.function)
+            for item in plan.accesses()
             if addresses.element(item.place).root == root
             and (repeated or (id(item.place) not in inside and item.place.start_offset < statement.start_offset))
         ]
