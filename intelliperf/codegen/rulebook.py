@@ -39,6 +39,7 @@ from intelliperf.codegen.rules.triton_split_pairs import TritonSplitPairs
 from intelliperf.codegen.rules.triton_store_layout import TritonStoreLayout
 from intelliperf.codegen.rules.triton_uniform_rows import TritonUniformRows
 from intelliperf.codegen.rules.triton_unit_stride import TritonUnitStride
+from intelliperf.codegen.rules.turns_over_grid import TurnsOverGrid
 from intelliperf.codegen.rules.wave_aggregate_atomics import WaveAggregateAtomics
 from intelliperf.codegen.rules.wave_for_thread import WaveForThread
 from intelliperf.codegen.rules.whole_waves import WholeWaves
@@ -56,6 +57,7 @@ RULES: tuple[Rule, ...] = (
     PadLds(),
     SpreadOverGrid(),
     RowPerWave(),
+    TurnsOverGrid(),
     RowPerWave("split_columns", COLUMN),
     WaveForThread(),
     InterleaveChunks(),

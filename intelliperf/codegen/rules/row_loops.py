@@ -13,6 +13,7 @@ from intelliperf.codegen.rules.lds_arrays import is_shared
 from intelliperf.codegen.rules.loops import counter_of
 from intelliperf.codegen.rules.methods import METHOD_CALLS
 from intelliperf.codegen.rules.polynomials import Algebra, Polynomial, atom, constant
+from intelliperf.codegen.rules.positive import positive
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem
 from intelliperf.codegen.rules.reductions import Reduction, reductions
 from intelliperf.codegen.rules.uniformity import exits
@@ -35,12 +36,15 @@ class RowAlgebra(Algebra):
 
     def __init__(self, function: Node, loop: Node | None = None) -> None:
         super().__init__(function)
+        self.inner: set[str] = set()  # counters of loops within, which choices between proven rewrites read
         self._anywhere, self._loop, self._shared = self.modified, loop, lds_variables(function)
         if loop is not None:
             self.modified = {identity for node in loop.everything() if (identity := written(node)) is not None}
 
     def _variable(self, node: Node) -> Polynomial | None:
         reference = node.reference
+        if reference is not None and reference.id in self.inner:
+            return atom(reference.id)
         if reference is None or reference.id in self.modified - self.free:
             return None
         if reference.id in self.free:
@@ -136,7 +140,14 @@ def row_loop(problem: Problem, place: Place, function: Node, loop: Node) -> RowL
     found = list(accesses(turn, shared))
     sums = tuple(_memory_sums(place, loop, found, algebra))
     _check_memory(place, loop, [item for item in found if item not in sums], algebra)
+    algebra.inner = {node.id for node in turn.everything() if node.kind == "VarDecl" and _counts_a_loop(node)}
     return RowLoop(loop, counter, carried, sums, _neighbours(found, algebra), _abreast(found, algebra))
+
+
+def _counts_a_loop(variable: Node) -> bool:
+    statement = variable.parent
+    around = statement.parent if statement is not None else None
+    return around is not None and around.kind == "ForStmt" and around.children[0] is statement
 
 
 def _of_inner(jump: Node, loop: Node) -> bool:
@@ -191,11 +202,12 @@ def _check_memory(place: Place, loop: Node, found: list[Access], algebra: Algebr
     """Each turn may write elements of its own only, and read of the same array what it writes."""
     addresses = Addresses(algebra)
     written_at: dict[str, Polynomial] = {}
+    known = positive(algebra, loop)
     for item in found:
         element = addresses.element(item.place)
         if not item.stores or item.atomic:
             continue
-        own = element.index is not None and _moves(element.index)
+        own = element.index is not None and _moves(element.index, known)
         if not element.root or element.index is None or not own:
             raise NotApplicable(f"{place}: line {item.place.line} writes to more than the turn's own element")
         if written_at.setdefault(element.root, element.index).terms != element.index.terms:
@@ -214,10 +226,11 @@ def _check_memory(place: Place, loop: Node, found: list[Access], algebra: Algebr
             raise NotApplicable(f"{place}: line {item.place.line} reads what may be written in the loop")
 
 
-def _moves(index: Polynomial) -> bool:
-    """Is it another element in each turn?"""
+def _moves(index: Polynomial, known: frozenset[str]) -> bool:
+    """Is it another element in each turn? `known` are more than zero."""
     step = index.factor_of(_COUNTER)
-    return bool(step.terms) and set(step.terms) == {()} and not any(m.count(_COUNTER) > 1 for m in index.terms)
+    far = len(step.terms) == 1 and all(set(names) <= known for names in step.terms)
+    return far and not any(m.count(_COUNTER) > 1 for m in index.terms)
 
 
 def _neighbours(found: list[Access], algebra: Algebra) -> bool:
@@ -307,20 +320,25 @@ def starts_neutral(function: Node, row: RowLoop, reduction: Reduction) -> bool:
     return zero and not between
 
 
-def share_out(
-    source: Source, place: Place, row: RowLoop, words: Words, helpers: dict[str, str], plain: set[str]
-) -> None:
-    """Write the loop for the lanes. `helpers`: by the variable carried; `plain`: variables that begin neutral."""
+def walk_by(source: Source, place: Place, row: RowLoop, number: str, step: str) -> None:
+    """Write the loop's header for the one with that number among `step` that share its turns."""
     loop, counter = row.loop, row.counter
-    initial, step, inside = initializer(counter), loop.children[3], loop.children[-1]
-    if initial is None or loop.in_macro or step.in_macro or inside.in_macro:
+    initial, count, inside = initializer(counter), loop.children[3], loop.children[-1]
+    if initial is None or loop.in_macro or count.in_macro or inside.in_macro:
         raise NotApplicable(f"{place}: the loop on line {loop.line} is written by a macro")
     if initial.begin is None or initial.end is None or initial.begin.macro or initial.end.macro:
         raise NotApplicable(f"{place}: the first value of the loop on line {loop.line} is written by a macro")
     text = source.slice(initial.start_offset, initial.end_offset)
-    first = words.lane if text in _ZERO else f"{text} + {words.lane}"
-    source.replace(initial.start_offset, initial.end_offset, first)
-    source.replace(step.start_offset, step.end_offset, f"{counter.name} += {words.sharing.lanes}")
+    source.replace(initial.start_offset, initial.end_offset, number if text in _ZERO else f"{text} + {number}")
+    source.replace(count.start_offset, count.end_offset, f"{counter.name} += {step}")
+
+
+def share_out(
+    source: Source, place: Place, row: RowLoop, words: Words, helpers: dict[str, str], plain: set[str]
+) -> None:
+    """Write the loop for the lanes. `helpers`: by the variable carried; `plain`: variables that begin neutral."""
+    loop = row.loop
+    walk_by(source, place, row, words.lane, str(words.sharing.lanes))
     before: list[str] = [words.meet] if words.meet else []
     after: list[str] = []
     for item in row.carried:

@@ -63,7 +63,7 @@ class SpreadOverGrid:
         if any((w.stride, w.start.start_offset) != (first.stride, first.start.start_offset) for w in walks):
             raise NotApplicable(f"{place}: the instantiations of the kernel need different rewrites")
         shapes = problem.task.finding.profile.geometries
-        if any(math.prod(shape.grid) * 2 > _filling(problem, math.prod(shape.block)) for shape in shapes):
+        if any(math.prod(shape.grid) * 2 > filling(problem, math.prod(shape.block)) for shape in shapes):
             raise NotApplicable(f"{place}: the grid fills the device already")
         with problem.all_or_nothing():
             if first.stride != "grid":
@@ -241,7 +241,7 @@ def _only_an_index(node: Node) -> bool:
     return parent is not None and parent.children[1] is child
 
 
-def _filling(problem: Problem, threads: int) -> int:
+def filling(problem: Problem, threads: int) -> int:
     """How many blocks of so many threads the device holds at a time, if nothing else limits them."""
     device = problem.task.device
     held = device.limits.max_waves_per_compute_unit * device.wave_size // max(1, threads)
@@ -261,7 +261,7 @@ def _enlarge(problem: Problem, program: Program, launch: Launch, stride: str) ->
         raise NotApplicable(f"{launch}: the grid has more than one dimension")
     if stride == "thread" and threads[0] != 1:
         raise NotApplicable(f"{launch}: {threads[0]} threads would each do the work of all")
-    blocks = _filling(problem, THREADS if stride == "thread" else threads[0])
+    blocks = filling(problem, THREADS if stride == "thread" else threads[0])
     _write(source, launch, "grid", blocks)
     if stride == "thread":
         _write(source, launch, "block", THREADS)
