@@ -17,6 +17,7 @@ GLOBAL = MemorySpace.GLOBAL
 
 PROGRAM = """
 #include <hip/hip_runtime.h>
+#include <hip/hip_fp16.h>
 #include <cstdio>
 constexpr int kSide = 16;
 #define CHUNK 512
@@ -90,7 +91,7 @@ __global__ void turned(T* __restrict__ out, const T* __restrict__ in, const int 
   T v = in[y * width + x];
   out[x * height + y] = v * T(3);  //@ turned
 }
-__global__ void guarded(const double* in, double* out, int w, int h) {
+__global__ void guarded(const __half* in, __half* out, int w, int h) {
   int y;
   y = blockIdx.y * blockDim.y + threadIdx.y;
   if (y < h) {
@@ -139,7 +140,8 @@ int main() {
   chunks<<<1, dim3(8, 4)>>>(ki, ko); printf("%f\\n", weigh(ko, CHUNK));
   turned<float><<<dim3(3, 13), dim3(32, 8)>>>(fo, fi, 70, 100); printf("%f\\n", weigh(fo, 7000));
   turned<int><<<dim3(5, 7), dim3(16, 16)>>>(ko, ki, 70, 100); printf("%f\\n", weigh(ko, 7000));
-  guarded<<<dim3(9, 25, 1), dim3(8, 4, 2)>>>(di, dd, 70, 100); printf("%f\\n", weigh(dd, 7000));
+  guarded<<<dim3(9, 25, 1), dim3(8, 4, 2)>>>((__half*)fi, (__half*)fo, 70, 100);
+  printf("%f\\n", weigh((short*)fo, 7000));
   in_turns<<<dim3(3, 4), dim3(32, 8)>>>(fi, fo, 70, 100); printf("%f\\n", weigh(fo, 7000));
   picked<<<dim3(13, 18), dim3(8, 4)>>>(di, dd, 70, 100); printf("%f\\n", weigh(dd, 7000));
   picks<<<dim3(4, 3), dim3(32, 8)>>>(ki, ko, 70, 100); printf("%f\\n", weigh(ko, 7000));

@@ -171,8 +171,20 @@ def _whole_subscript(use: Node, depth: int) -> Node:
 def is_stored(node: Node) -> bool:
     """Is the element assigned to?"""
     user = node.user()
+    if user is not None and user.kind == "CXXOperatorCallExpr":
+        return assigned(user) is node
     assigns = user is not None and user.kind in ("BinaryOperator", "CompoundAssignOperator")
     return assigns and user is not None and user.opcode.endswith("=") and user.children[0].bare() is node
+
+
+def assigned(node: Node) -> Node | None:
+    """What a plain assignment writes, of a number or an object; None of other expressions."""
+    if node.kind == "BinaryOperator" and node.opcode == "=":
+        return node.children[0].bare()
+    if node.kind != "CXXOperatorCallExpr" or len(node.children) != 3:
+        return None
+    operator = node.children[0].bare().reference
+    return node.children[1].bare() if operator is not None and operator.name == "operator=" else None
 
 
 def closing_bracket(source: Source, node: Node) -> int:

@@ -212,6 +212,8 @@ def _plain(problem: Problem, place: Place, plan: RowPlan, statement: Node, alone
     changed -= lds_variables(plan.function)
     root = statement.bare()
     one = root.kind in ("BinaryOperator", "CompoundAssignOperator", "UnaryOperator", "CallExpr", "CXXOperatorCallExpr")
+    if statement.kind == "DeclStmt":
+        raise NotApplicable(f"{place}: line {statement.line} binds a reference, through which memory may be written")
     if not alone or len(stores) > 1 or changed or not one or statement.in_macro:
         raise NotApplicable(f"{place}: line {statement.line} does more than one store")
     plan.single.append(statement)

@@ -25,7 +25,7 @@ from intelliperf.codegen.rules.declarations import unused_name
 from intelliperf.codegen.rules.guards import condition_text, enclose_rest, statement_end
 from intelliperf.codegen.rules.interchange_index import geometries, interchanged
 from intelliperf.codegen.rules.lanes import written
-from intelliperf.codegen.rules.lds_arrays import ELEMENT_BYTES, root_variable
+from intelliperf.codegen.rules.lds_arrays import ELEMENT_BYTES, assigned, root_variable
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
 from intelliperf.codegen.rules.relabel import (
     Traffic,
@@ -59,6 +59,7 @@ class Path:
     """The statements from the kernel's body down to the store, with the declarations on the way."""
 
     store: Node
+    target: Node  # what it writes
     levels: list[tuple[Node | None, list[Node]]] = field(default_factory=list)  # guard, declarations below it
     leave: Node | None = None  # an `if (…) return;` in front
     turn: Node | None = None  # the body of the loop that ends the kernel
@@ -100,14 +101,15 @@ def _path(place: Place, kernel: Node, loads: bool) -> Path:
     """Raises `NotApplicable` unless the blamed store (any, for `loads`) comes last, under plain guards only."""
     block = body(kernel)
     found = [
-        node
+        (node, target)
         for node in kernel.walk()
-        if node.kind == "BinaryOperator" and node.opcode == "=" and (loads or node.line == place.evidence.line)
-        and node.children[0].bare().kind == "ArraySubscriptExpr"
-    ]  # fmt: skip
+        if (target := assigned(node)) is not None
+        and target.kind == "ArraySubscriptExpr"
+        and (loads or node.line == place.evidence.line)
+    ]
     if (loads and not found) or (not loads and len(found) != 1):
         raise NotApplicable(f"{place} has {len(found)} plain stores to an array")
-    path = Path(found[-1])
+    path = Path(*found[-1])
     returns = [jump for jump in exits(block) if jump.kind == "ReturnStmt"]
     path.leave = _leave(place, block, returns)
     guard: Node | None = None
@@ -128,7 +130,7 @@ def _path(place: Place, kernel: Node, loads: bool) -> Path:
             _enter(place, kernel, path, last)
             block, guard = last.children[4], None
             continue
-        if last is path.store:
+        if last.bare() is path.store.bare():
             return path
         if last.kind != "IfStmt":
             raise NotApplicable(f"{place}: the store is not the last thing that the kernel does")
@@ -171,7 +173,7 @@ def _conditions(path: Path) -> list[Node]:
 
 def _needed(place: Place, kernel: Node, path: Path) -> set[str]:
     """Ids of the local variables that the index and the guards are made of. Raises if they are not pure."""
-    target = path.store.children[0].bare()
+    target = path.target
     root = root_variable(target)
     parameters = {child.id for child in kernel.children if child.kind == "ParmVarDecl"}
     if root is None or root.reference is None or root.reference.id not in parameters:
@@ -264,7 +266,7 @@ def _renumber(problem: Problem, place: Place, kernel: Node, path: Path, names: M
     if path.leave is not None and any(node.kind == "Coordinate" for node in path.leave.children[0].walk()):
         raise NotApplicable(f"{place}: the early return on line {path.leave.line} asks for coordinates itself")
     source = problem.source(place.path)
-    target = path.store.children[0].bare()
+    target = path.target
     for node in reads:
         spelling(source, place, node)
         inside = target.start_offset <= node.start_offset < target.end_offset
@@ -275,7 +277,7 @@ def _renumber(problem: Problem, place: Place, kernel: Node, path: Path, names: M
 def _apply(problem: Problem, place: Place, kernel: Node, path: Path, needed: set[str], loads: bool) -> None:
     source = problem.source(place.path)
     whole = body(kernel)
-    target = path.store.children[0].bare()
+    target = path.target
     root = root_variable(target)
     element = written_element(place, kernel, root.reference.name if root and root.reference else "")
     size = ELEMENT_BYTES.get(target.canonical)
@@ -380,7 +382,7 @@ def _second_half(source: Source, place: Place, path: Path, needed: set[str], nam
         if leave is not None and guard is None:
             opened(leave, "if (!({})) {{")
             leave = None
-    target = path.store.children[0].bare()
+    target = path.target
     text = renamed(target, source.slice(target.start_offset, target.end_offset))
     lines.append("  " * depth + f"{text} = {value};")
     return lines + ["  " * level + "}" for level in reversed(range(depth))]
