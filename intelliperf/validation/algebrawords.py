@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from intelliperf.validation.buffers.algebra import Account, Level
 
 
@@ -10,9 +12,12 @@ def different(account: Account) -> str:
     worst = account.worst
     if worst is None:
         return "computes something else"
+    counted = f"{account.different} of {account.elements} differ"
+    if not math.isfinite(worst.found) or not math.isfinite(worst.expected):
+        values = f"is {worst.found:.9g}, expected {worst.expected:.9g}"
+        return f"computes something else: element {worst.index} {values}; {counted}"
     exactly = f"is exactly {worst.found:.17g}, expected {worst.expected:.17g}"
     off = f"off by {worst.relative:.2g} of its value, {worst.units:.2g} times the original's own rounding error"
-    counted = f"{account.different} of {account.elements} differ"
     return f"computes something else: element {worst.index} {exactly}: {off}; {counted}"
 
 

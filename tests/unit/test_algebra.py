@@ -10,7 +10,7 @@ import pytest
 from intelliperf.emulator.ir.shadow.constants import LiteralTable, Number, meant, parse
 from intelliperf.protocols import ShadowPart, ShadowState
 from intelliperf.validation.algebraobserver import doubts
-from intelliperf.validation.algebrawords import less_exact, proven
+from intelliperf.validation.algebrawords import different, less_exact, proven
 from intelliperf.validation.buffers.algebra import Account, Level, Shaded, compare, planted
 from intelliperf.validation.buffers.elements import FLOAT32
 from intelliperf.validation.buffers.field import Field, is_prime
@@ -108,6 +108,8 @@ def test_infinities_and_nans_must_be_the_same() -> None:
     inf, nan = float("inf"), float("nan")
     assert compare(FIELD, shaded([inf, nan], [inf, nan], [1, 2]), shaded([inf, nan], [0, 1], [3, 4])).different == 0
     assert compare(FIELD, shaded([inf], [inf], [1]), shaded([1.0])).different == 1
+    rooted = compare(FIELD, shaded([0.25]), shaded([nan], [0.25], [3]))
+    assert different(rooted) == "computes something else: element 0 is nan, expected 0.25; 1 of 1 differ"
 
 
 def test_undefined_bytes_do_not_count() -> None:

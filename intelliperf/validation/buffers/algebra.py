@@ -11,6 +11,7 @@ How far each program's own numbers are from the exact ones says how exact it is.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
@@ -70,7 +71,7 @@ class Worst:
     """The element that is furthest away, in units of the original's own error."""
 
     index: int
-    expected: float  # exact values
+    expected: float  # exact values; what memory holds where either is infinite or nan
     found: float
     units: float
 
@@ -394,4 +395,7 @@ def _worst(o: Shades, c: Shades, units: Floats, different: Mask) -> Worst | None
     if not places.size:
         return None
     at = int(places[np.argmax(units[places])])
+    values = float(o.value[at]), float(c.value[at])
+    if not all(map(math.isfinite, values)):
+        return Worst(int(o.index[at]), *values, float(units[at]))
     return Worst(int(o.index[at]), float(o.exact[at]), float(c.exact[at]), float(units[at]))
