@@ -241,6 +241,7 @@ def test_one_rewritten_source_is_read_by_both_languages(tmp_path: Path) -> None:
 
 SMALL = """\
 #include <hip/hip_runtime.h>
+constexpr int kBlock = 256;
 __device__ int squared(const int* x, int n) { int s = 0; for (int i = 0; i < n; ++i) s += x[i] * x[i]; return s; }
 __global__ void k(int* m, int* out, int rows, int cols) {
   int row = blockIdx.x * blockDim.x + threadIdx.x;
@@ -270,6 +271,9 @@ int main() {
         ("for (int c = 0; c < cols; ++c) sum += m[row * cols + c];", "sum += m[row * cols];", "the kernel has no loop"),
         ("    out[row] = sum;", "    out[row] = sum + threadIdx.x;", "other than for the thread's number"),
         ("  int sum = 0;", "  __shared__ int t; int sum = 0;", "the kernel uses LDS (t)"),
+        ("blockIdx.x * blockDim.x", "blockIdx.x * 256", ""),
+        ("blockIdx.x * blockDim.x", "blockIdx.x * kBlock", ""),
+        ("blockIdx.x * blockDim.x", "blockIdx.x * 128", "other than for the thread's number"),
         ("<<<4, 256>>>", "<<<4, 50>>>", "blocks of 50 threads are not whole groups of 32"),
         ("out[row] = sum;", "out[row] = sum + squared(m + row * cols, cols) + squared(m, 4) * (row > 3 ? 1 : 0);", ""),
         ("int main() {", "__global__ void other(int* o) { o[0] = squared(o, 4); }\nint main() {\n", ""),

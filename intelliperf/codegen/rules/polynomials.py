@@ -62,10 +62,39 @@ def atom(name: str) -> Polynomial:
 GRID_THREAD = atom("blockIdx.x") * atom("blockDim.x") + atom("threadIdx.x")
 
 
+@dataclass(frozen=True)
+class Blocks:
+    """Threads of a block along its axes, where all launches agree on more than one; values of outside constants."""
+
+    sizes: Mapping[str, int]
+    constants: Mapping[str, int]  # by the id of the declaration
+
+    def named(self, polynomial: Polynomial) -> Polynomial:
+        """With `blockDim` for a number that it is, beside the number or the count of blocks along its axis."""
+        return sum((self._term(*term) for term in polynomial.terms.items()), constant(0))
+
+    def _term(self, monomial: Monomial, factor: int) -> Polynomial:
+        for axis, size in self.sizes.items():
+            if not {f"blockIdx.{axis}", f"gridDim.{axis}"} & set(monomial) or f"blockDim.{axis}" in monomial:
+                continue
+            if factor % size == 0:
+                return Polynomial({tuple(sorted((*monomial, f"blockDim.{axis}"))): factor // size})
+            same = next((name for name in monomial if self.constants.get(name) == size), None)
+            if same is not None:
+                rest = list(monomial)
+                rest[rest.index(same)] = f"blockDim.{axis}"
+                return Polynomial({tuple(sorted(rest)): factor})
+        return Polynomial({monomial: factor})
+
+
+ANY_BLOCKS = Blocks({}, {})
+
+
 class Algebra:
     """The polynomials of one kernel. Variables that differ between threads are replaced by what they are set to."""
 
-    def __init__(self, kernel: Node) -> None:
+    def __init__(self, kernel: Node, blocks: Blocks = ANY_BLOCKS) -> None:
+        self._blocks = blocks
         self.uniform = Uniformity(kernel)
         self.names: dict[str, str] = {}  # of atoms that are variables
         self.modified = {identity for node in kernel.everything() if (identity := written(node)) is not None}
@@ -92,7 +121,8 @@ class Algebra:
             left, right = (self.polynomial(child) for child in node.children)
             if left is None or right is None:
                 return None
-            return left + right if node.opcode == "+" else left - right if node.opcode == "-" else left * right
+            found = left + right if node.opcode == "+" else left - right if node.opcode == "-" else left * right
+            return self._blocks.named(found) if self._blocks.sizes else found
         return None
 
     def start(self, pointer: Node) -> Polynomial | None:

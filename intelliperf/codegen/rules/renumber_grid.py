@@ -12,9 +12,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from intelliperf.codegen.rules.addresses import Addresses, accesses
+from intelliperf.codegen.rules.block_sizes import blocks_of
 from intelliperf.codegen.rules.declarations import unused_name
 from intelliperf.codegen.rules.lds_arrays import is_shared
-from intelliperf.codegen.rules.polynomials import Algebra, Polynomial, atom
+from intelliperf.codegen.rules.polynomials import Algebra, Blocks, Polynomial, atom
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
 from intelliperf.codegen.rules.relabel import check_relabelling, global_access
 from intelliperf.codegen.rules.statements import callee_name
@@ -57,19 +58,20 @@ class RenumberGrid:
                 raise NotApplicable(f"{place}: the kernel uses LDS ({node.name})")
             if node.kind == "CallExpr" and "sync" in callee_name(node):
                 raise NotApplicable(f"{place}: the kernel has a barrier on line {node.line}")
-        numbers = _numbers(place, kernel)
+        blocks = blocks_of(problem, kernel)
+        numbers = _numbers(place, kernel, blocks)
         order = _order(problem, place, kernel, numbers)
         for function in place.functions[1:]:
-            if set(_numbers(place, function).along) != set(numbers.along):
+            if set(_numbers(place, function, blocks_of(problem, function)).along) != set(numbers.along):
                 raise NotApplicable(f"{place}: the instantiations of the kernel need different rewrites")
         _apply(problem, place, kernel, numbers, order)
         done.add(kernel.name)
         return told
 
 
-def _numbers(place: Place, kernel: Node) -> Numbers:
+def _numbers(place: Place, kernel: Node, blocks: Blocks) -> Numbers:
     """Raises `NotApplicable` where a coordinate is used other than for the number along its axis."""
-    algebra = Algebra(kernel)
+    algebra = Algebra(kernel, blocks)
     along: dict[str, list[Node]] = {}
     plain: set[str] = set()
     seen: set[int] = set()

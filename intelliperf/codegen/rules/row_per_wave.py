@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from intelliperf.codegen.rules import groups
+from intelliperf.codegen.rules.block_sizes import blocks_of
 from intelliperf.codegen.rules.blocks import Program, scaled_grid
 from intelliperf.codegen.rules.declarations import declare, unused_name
 from intelliperf.codegen.rules.guards import statement_end
@@ -371,7 +372,7 @@ def _store_once(source: Source, place: Place, statement: Node, words: tuple[str,
 def _number(problem: Problem, place: Place, kernel: Node, sharing: groups.Sharing) -> None:
     """Every use of the thread's number becomes that of its group; other uses of coordinates end the proof."""
     source = problem.source(place.path)
-    algebra = Algebra(kernel)
+    algebra = Algebra(kernel, blocks_of(problem, kernel))
     done: set[int] = set()
     for node in kernel.everything():
         if node.kind != "Coordinate" or id(node) in done or _is_shared_by_block(node):

@@ -13,6 +13,7 @@ import math
 from dataclasses import dataclass
 
 from intelliperf.codegen.rules.addresses import Addresses, accesses
+from intelliperf.codegen.rules.block_sizes import blocks_of
 from intelliperf.codegen.rules.blocks import Launch, Program
 from intelliperf.codegen.rules.independence import Independence
 from intelliperf.codegen.rules.lanes import initializer, written
@@ -101,7 +102,7 @@ def _walk(problem: Problem, place: Place, kernel: Node) -> Walk:
             raise NotApplicable(f"{place}: line {statement.line} does something besides the one loop over elements")
     if loop is None:
         raise NotApplicable(f"{place}: the kernel has no loop over elements")
-    algebra = Algebra(kernel)
+    algebra = Algebra(kernel, blocks_of(problem, kernel))
     counter, step = _counter(place, algebra, loop)
     walk = _stride(place, algebra, loop, counter, step)
     upper_limits(place, algebra, loop, counter)  # which nothing changes, and which know no coordinate

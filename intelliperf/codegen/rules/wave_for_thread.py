@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from intelliperf.codegen.rules import groups
 from intelliperf.codegen.rules.addresses import Addresses, accesses
+from intelliperf.codegen.rules.block_sizes import blocks_of
 from intelliperf.codegen.rules.blocks import Program
 from intelliperf.codegen.rules.declarations import unused_name
 from intelliperf.codegen.rules.lanes import initializer, written
@@ -84,7 +85,7 @@ def _plans(problem: Problem, place: Place, kernel: Node) -> list[tuple[Alone, Ro
     """The parts of one thread whose loops can be shared out. Raises `NotApplicable` where there are none."""
     found: list[tuple[Alone, RowPlan]] = []
     refused: list[str] = []
-    for alone in _parts(kernel):
+    for alone in _parts(problem, kernel):
         if not any(node.kind in LOOPS for node in alone.branch.walk()):
             continue
         plan = RowPlan(kernel, (alone.branch,), alone=True)
@@ -102,8 +103,8 @@ def _plans(problem: Problem, place: Place, kernel: Node) -> list[tuple[Alone, Ro
     return found
 
 
-def _parts(kernel: Node) -> Iterator[Alone]:
-    algebra = Algebra(kernel)
+def _parts(problem: Problem, kernel: Node) -> Iterator[Alone]:
+    algebra = Algebra(kernel, blocks_of(problem, kernel))
     uniform = Uniformity(kernel)
     for guard in kernel.walk():
         if guard.kind != "IfStmt" or len(guard.children) != 2 or guard.parent is None:
