@@ -6,7 +6,7 @@ import contextlib
 import os
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from intelliperf.errors import (
@@ -64,6 +64,15 @@ _NO_LAUNCHER = Launcher()
 _UNCHECKED = ("races", "out of bounds", "uninitialised reads")
 
 
+@dataclass(frozen=True)
+class _Lines:
+    """`whole`: what was known of the kernel when these were looked up."""
+
+    whole: Mapping[Metric, Quantity]
+    evidence: tuple[SourceEvidence, ...]
+    notes: tuple[str, ...]
+
+
 class RocmBackend:
     """Runs HIP programs as they are. See `protocols.Backend`.
 
@@ -95,6 +104,7 @@ class RocmBackend:
         self._runs = 0
         self._reader: ipc.IpcReader | None = None
         self._line_notes: tuple[str, ...] = ()
+        self._lines: dict[tuple[Path, int, str], _Lines] = {}
         self._samples: dict[tuple[Path, int, str, int], Samples] = {}
         self._run_ns: dict[tuple[Path, int], float] = {}  # of a program's kernels and copies
         self._whole: dict[tuple[Path, int, str], Mapping[Metric, Quantity]] = {}
@@ -215,11 +225,21 @@ class RocmBackend:
         """What instrumented code records of each access; where it cannot be had, the machine code's line table.
 
         And time, by PC samples or a thread trace. What is counted for the whole kernel is told of its lines.
+        A program whose lines are known is not built with records and run again: a report asks once more.
         """
+        key = (*_identity(application), kernel.symbol)
+        whole = self._whole.get(key, {})
+        if key not in self._lines or self._lines[key].whole != whole:
+            self._lines[key] = self._looked_up(application, kernel, deadline_s, whole)
+        self._line_notes = self._lines[key].notes
+        return self._lines[key].evidence
+
+    def _looked_up(
+        self, application: Application, kernel: Kernel, deadline_s: float, whole: Mapping[Metric, Quantity]
+    ) -> _Lines:
         device = self.probe()
         project = application.project
         times = self._line_times(application, kernel, deadline_s)
-        whole = self._whole.get((*_identity(application), kernel.symbol), {})
         seen = lines.Seen(whole, times, device.wave_size)
         scratch = self._logs("lines")
         code: Code | Exception
@@ -244,9 +264,9 @@ class RocmBackend:
                 if isinstance(code, Code):
                     known = lines.kernel_lines(code, kernel, project, seen, reason)
                     accesses += tuple(item for item in known if kind_of(item.access, item.space) is kind)
-        self._line_notes = (f"lines of {kernel.name}: {way}; {times.describe()}",)
+        notes = (f"lines of {kernel.name}: {way}; {times.describe()}",)
         beside = lines.beside_accesses(code, kernel, project, seen) if isinstance(code, Code) else ()
-        return (*beside, *accesses)
+        return _Lines(whole, (*beside, *accesses), notes)
 
     def _recorded_lines(
         self,

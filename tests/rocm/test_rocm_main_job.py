@@ -78,6 +78,8 @@ def test_a_contended_reduction_ends_with_an_accepted_patch_and_a_modelled_gain(p
     assert ended.report["patch"]
     said = json.dumps(ended.report)
     assert "with a legacy handle, then copied device to host" in said
+    recorded = list(project.glob(".intelliperf/runs/*/device/records/*"))
+    assert len(recorded) == 2, "lines of the original and of the improved version are looked up once each"
     assert "from the number of its atomic operations" in said  # the device is deterministic: there is no spread to see
     assert "host trap samples" in ended.words
 

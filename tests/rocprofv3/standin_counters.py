@@ -2,13 +2,15 @@
 
 That device has no caches: each line that an instruction touches is a request of 64 bytes to L2 and to memory. Its
 clock is its own model, so that cycles are its nanoseconds at 1.7 GHz. In that model all atomics stand in one queue,
-four cycles for each lane on an address that others of its wave are on, too; every L1 waits as long. What cannot be
-derived so is not known to this tool, as a misspelt name is not.
+four cycles for each lane on an address that others of its wave are on, too; every L1 waits as long. A compute unit
+holds as many waves as registers and LDS have room for, from the first cycle to the last. What cannot be derived so is
+not known to this tool, as a misspelt name is not.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -19,6 +21,7 @@ CLOCK_GHZ = 1.7
 COMPUTE_UNITS = 110
 ATOMIC_CYCLES = 4
 L2_CHANNELS = 32
+SIMDS, WAVES_PER_SIMD, REGISTERS, LDS_BYTES = 4, 8, 512, 64 << 10  # of a compute unit; registers of a lane
 SLOTS = {"SQ": 8, "TA": 2, "TD": 2, "TCP": 4, "TCC": 4, "CPC": 2, "CPF": 2, "SPI": 6, "GRBM": 2}
 _VECTOR = ("global_", "flat_", "buffer_", "scratch_")
 _CONTROL = ("s_waitcnt", "s_nop", "s_endpgm", "s_barrier", "s_branch", "s_cbranch", "s_sleep", "s_setprio")
@@ -146,6 +149,14 @@ def _cycles(ran: Ran) -> int:
     return round((ran.end_ns - ran.start_ns) * CLOCK_GHZ)
 
 
+def _resident(ran: Ran) -> int:
+    """Waves that are there at a time."""
+    in_group = -(-math.prod(ran.workgroup) // 64)
+    by_registers = SIMDS * min(WAVES_PER_SIMD, REGISTERS // max(1, ran.vgprs + ran.agprs)) // in_group
+    groups = min(by_registers, LDS_BYTES // ran.lds_bytes) if ran.lds_bytes else by_registers
+    return min(ran.waves, max(1, groups) * in_group * COMPUTE_UNITS)
+
+
 def _queued(ran: Ran) -> int:
     return min(_cycles(ran), ATOMIC_CYCLES * sum(one.atomic_same_address for one in _vector(ran, "atomic")))
 
@@ -162,6 +173,7 @@ _COUNTERS: dict[str, Callable[[Ran], float]] = {
     "GRBM_COUNT": _cycles,
     "GRBM_GUI_ACTIVE": _cycles,
     "SQ_WAVES": lambda ran: ran.waves,
+    "SQ_WAVE_CYCLES": lambda ran: _resident(ran) * _cycles(ran) / 4,  # counted every fourth
     "SQ_INSTS": lambda ran: _executions(ran.instructions),
     "SQ_INSTS_VALU": lambda ran: _executions(_named(ran, "v_")),
     "SQ_INSTS_SALU": lambda ran: _executions(_scalar(ran)),

@@ -13,7 +13,7 @@ from functools import lru_cache
 from intelliperf.errors import ProtocolError
 from intelliperf.profiling.rocprofv3.csvfiles import symbol_of
 from intelliperf.profiling.rocprofv3.recordings import PcSample, TracedInstruction
-from intelliperf.profiling.rocprofv3.tables import Row, rows
+from intelliperf.profiling.rocprofv3.tables import Row, Table, rows
 
 _STALL = "ROCPROFILER_PC_SAMPLING_INSTRUCTION_NOT_ISSUED_REASON_"
 _TAKEN = "Sample_Timestamp"
@@ -51,12 +51,17 @@ def parse_pc_samples(text: str, source: str, kernels: Mapping[int, str] | None =
     """Either kind of sampling; the stochastic one has the columns of stalls. `kernels`: symbols by dispatch number."""
     known: dict[tuple[str, ...], PcSample] = {}  # samples are many, and most differ in nothing but the moment
     found = []
-    for row in rows(text, source):
-        taken_ns = row.integer(_TAKEN) if row.cells.get(_TAKEN) else None
-        key = tuple([cell for name, cell in row.cells.items() if name != _TAKEN])
+    table = Table(text, source)
+    taken = table.header.index(_TAKEN) if _TAKEN in table.header else None
+    moment, taken_ns = "", None
+    for line, cells in table:
+        if taken is not None and cells[taken] != moment:
+            moment = cells[taken]
+            taken_ns = table.row(line, cells).integer(_TAKEN) if moment else None
+        key = tuple(cells) if taken is None else (*cells[:taken], *cells[taken + 1 :])
         alike = known.get(key)
         if alike is None or alike.taken_ns != taken_ns:
-            alike = known[key] = _at(alike or _sample(row, kernels or {}), taken_ns)
+            alike = known[key] = _at(alike or _sample(table.row(line, cells), kernels or {}), taken_ns)
         found.append(alike)
     return tuple(found)
 

@@ -70,15 +70,32 @@ class Row:
 
 def rows(text: str, source: str) -> Iterator[Row]:
     """Raises `ProtocolError` for an empty file or a row of another length than the header."""
-    reader = csv.reader(io.StringIO(text))
-    header: Sequence[str] | None = next(reader, None)
-    if not header:
-        raise ProtocolError(f"{source} is empty: it has no header")
-    for cells in reader:
-        if not cells:
-            continue
-        if len(cells) != len(header):
-            raise ProtocolError(
-                f"{source}, line {reader.line_num}: {len(cells)} cells under {len(header)} columns; was it cut off?"
-            )
-        yield Row(source, reader.line_num, dict(zip(header, cells, strict=True)))
+    table = Table(text, source)
+    return (table.row(line, cells) for line, cells in table)
+
+
+class Table:
+    """A file's rows as lists, for files that are long; iterating raises as `rows`. Raises `ProtocolError` if empty."""
+
+    def __init__(self, text: str, source: str) -> None:
+        self._reader = csv.reader(io.StringIO(text))
+        self._source = source
+        header: list[str] | None = next(self._reader, None)
+        if not header:
+            raise ProtocolError(f"{source} is empty: it has no header")
+        self.header = header
+
+    def __iter__(self) -> Iterator[tuple[int, list[str]]]:
+        """Each with the number of its line."""
+        width = len(self.header)
+        for cells in self._reader:
+            if len(cells) == width:
+                yield self._reader.line_num, cells
+            elif cells:
+                raise ProtocolError(
+                    f"{self._source}, line {self._reader.line_num}: {len(cells)} cells under {width} columns; "
+                    "was it cut off?"
+                )
+
+    def row(self, line: int, cells: Sequence[str]) -> Row:
+        return Row(self._source, line, dict(zip(self.header, cells, strict=True)))

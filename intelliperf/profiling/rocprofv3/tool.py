@@ -8,6 +8,7 @@ import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from intelliperf.errors import BackendUnavailable, UsageError
@@ -76,14 +77,21 @@ def _places(environment: Mapping[str, str]) -> list[Path | None]:
 
 def _version(program: Path) -> tuple[tuple[int, int] | None, str]:
     """By --version, which releases before 7.0 lack, else by the release's own note; and the tool's last output."""
-    done, out, err = output_of([str(program), "--version"], _DEADLINE_S)
-    stated = parse_version(out + err) if done.ok else None
+    known_by = program.stat()
+    stated, last = _asked(program, known_by.st_mtime_ns, known_by.st_size)
     note = program.resolve().parent.parent / ".info" / "version"
     if stated is None and note.exists():
         numbers = _NUMBERS.search(note.read_text("utf-8", "replace"))
         stated = (int(numbers[1]), int(numbers[2])) if numbers else None
+    return stated, last
+
+
+@lru_cache(maxsize=8)
+def _asked(program: Path, changed_ns: int, size: int) -> tuple[tuple[int, int] | None, str]:
+    """Once while the program is the same: every run looks for it, and to start Python for an answer takes a while."""
+    done, out, err = output_of([str(program), "--version"], _DEADLINE_S)
     words = (err.strip() or out.strip()).splitlines()
-    return stated, words[-1].strip() if words else done.describe()
+    return parse_version(out + err) if done.ok else None, words[-1].strip() if words else done.describe()
 
 
 def parse_version(text: str) -> tuple[int, int] | None:
