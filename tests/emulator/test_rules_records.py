@@ -46,7 +46,7 @@ __global__ void quads(float* y, const float* x, unsigned n) {
   }
 }
 __global__ void wake(Body* all, int n) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  int i = blockIdx.x * 64 + threadIdx.x;
   if (n - 1 < i) return;
   if (all[i].kind > 2) {
     all[i].v[0] += 1;  //@ records
@@ -59,7 +59,7 @@ __global__ void bias(float* m, const float* b, int height, int width) {
   if (y < height) m[y * width + x] += b[x] * y;  //@ grid
 }
 __global__ void swapped(const int* in, int* out, int rows, int cols) {
-  unsigned r = threadIdx.x + blockIdx.x * blockDim.x, c = threadIdx.y + blockIdx.y * blockDim.y;
+  unsigned r = threadIdx.x + blockIdx.x * 8, c = threadIdx.y + blockIdx.y * blockDim.y;
   if (r >= rows || c >= cols) return;
   int sum = 0;
   for (int k = 0; k < 3; ++k) sum += in[(r + k) * cols + c];  //@ grid

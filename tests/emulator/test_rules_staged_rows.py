@@ -15,7 +15,7 @@ ROW_PROGRAM = """
 #include <cstdio>
 __device__ float weighed(float v, float w) { return v * w; }
 __global__ void dots(const float* m, const float* x, float* out, int rows, int columns) {
-  const int row = blockIdx.x * blockDim.x + threadIdx.x;
+  const int row = blockIdx.x * 64 + threadIdx.x;
   if (row < rows) {
     float sum = 0, most = -1;
     for (int c = 0; c < columns; c++) {

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from intelliperf.codegen.rules.block_sizes import blocks_of
 from intelliperf.codegen.rules.declarations import unused_name
 from intelliperf.codegen.rules.guards import statement_end
 from intelliperf.codegen.rules.independence import Independence
@@ -95,11 +96,11 @@ def _chunk(problem: Problem, place: Place, kernel: Node) -> Chunk:
     ]
     if not loops:
         raise NotApplicable(f"{place} is not in a loop that walks elements")
-    algebra = Algebra(kernel)
+    algebra = Algebra(kernel, blocks_of(problem, kernel))
     reasons: list[str] = []
     for loop in loops:
         try:
-            chunk = _from_zero(place, kernel, loop) or _bounds(place, algebra, loop)
+            chunk = _from_zero(problem, place, kernel, loop) or _bounds(place, algebra, loop)
         except NotApplicable as reason:
             reasons.append(str(reason))
             continue
@@ -140,9 +141,9 @@ def _carried(place: Place, chunk: Chunk) -> list[Reduction]:
     return [] if any(one.scanned or one.place is not None for one in found) else found
 
 
-def _from_zero(place: Place, kernel: Node, loop: Node) -> Chunk | None:
+def _from_zero(problem: Problem, place: Place, kernel: Node, loop: Node) -> Chunk | None:
     """A loop of as many turns as a chunk has elements, numbered by `thread * length + turn`; None for others."""
-    algebra, counter = Algebra(kernel), counter_of(place, loop)
+    algebra, counter = Algebra(kernel, blocks_of(problem, kernel)), counter_of(place, loop)
     initial = initializer(counter)
     low = algebra.polynomial(initial) if initial is not None else None
     if low is None or low.terms:

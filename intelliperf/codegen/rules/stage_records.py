@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from intelliperf.codegen.rules.addresses import Access, Addresses, accesses
 from intelliperf.codegen.rules.block_reduce_atomics import check_no_barrier_after, written_element
+from intelliperf.codegen.rules.block_sizes import blocks_of
 from intelliperf.codegen.rules.blocks import Program
 from intelliperf.codegen.rules.declarations import unused_name
 from intelliperf.codegen.rules.guards import enclose_rest
@@ -103,7 +104,7 @@ class StageRecords:
 
 def _guard(problem: Problem, place: Place, kernel: Node) -> Guard:
     """Raises `NotApplicable` where threads are kept out in another way than by comparing their number."""
-    algebra, top = Algebra(kernel), body(kernel)
+    algebra, top = Algebra(kernel, blocks_of(problem, kernel)), body(kernel)
     returns = [jump for jump in exits(kernel) if jump.kind in ("ReturnStmt", "GotoStmt")]
     statement, leaves = None, False
     if returns:
@@ -148,7 +149,7 @@ def _bounded(algebra: Algebra, statement: Node, leaves: bool) -> Guard | None:
 
 def _records(problem: Problem, place: Place, kernel: Node, guard: Guard, reasons: list[str]) -> Iterator[Records]:
     """Of all arrays of the line; `reasons` gets why others are none."""
-    algebra = Algebra(kernel)
+    algebra = Algebra(kernel, blocks_of(problem, kernel))
     addresses = Addresses(algebra)
     found = list(accesses(body(kernel)))
     parameters = {child.id: child for child in kernel.children if child.kind == "ParmVarDecl"}
@@ -170,7 +171,7 @@ def _records(problem: Problem, place: Place, kernel: Node, guard: Guard, reasons
 def _of_array(
     problem: Problem, place: Place, kernel: Node, guard: Guard, parameter: Node, mine: list[Access]
 ) -> Records:
-    name, addresses = parameter.name, Addresses(Algebra(kernel))
+    name, addresses = parameter.name, Addresses(Algebra(kernel, blocks_of(problem, kernel)))
     lengths: set[int] = set()
     uses: list[tuple[Access, int]] = []
     for item in mine:

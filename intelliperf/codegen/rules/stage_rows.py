@@ -13,6 +13,7 @@ import re
 from dataclasses import dataclass
 
 from intelliperf.codegen.rules.block_reduce_atomics import written_element
+from intelliperf.codegen.rules.block_sizes import blocks_of
 from intelliperf.codegen.rules.declarations import unused_name
 from intelliperf.codegen.rules.guards import condition_text, statement_end
 from intelliperf.codegen.rules.independence import Independence
@@ -63,7 +64,7 @@ class StageRows:
     def _line(self, problem: Problem, evidence: SourceEvidence) -> str:
         place = problem.place(evidence)
         kernel_of(place)
-        walks = [_walk(place, function) for function in place.functions]
+        walks = [_walk(problem, place, function) for function in place.functions]
         if any((w.width, w.stride, w.rows) != (walks[0].width, walks[0].stride, walks[0].rows) for w in walks):
             raise NotApplicable(f"{place}: the instantiations of the kernel need different rewrites")
         size = max(_size(place, walk) for walk in walks)
@@ -90,7 +91,7 @@ def _strip(problem: Problem, place: Place, size: int) -> tuple[int, int]:
     raise NotApplicable(f"{place}: a strip of {rows} rows of {size}-byte elements is too large for LDS")
 
 
-def _walk(place: Place, kernel: Node) -> Walk:
+def _walk(problem: Problem, place: Place, kernel: Node) -> Walk:
     loops = [
         node
         for node in kernel.walk()
@@ -101,7 +102,7 @@ def _walk(place: Place, kernel: Node) -> Walk:
     ]
     if not loops:
         raise NotApplicable(f"{place} is not in a loop along a row")
-    loop, algebra = loops[0], Algebra(kernel)
+    loop, algebra = loops[0], Algebra(kernel, blocks_of(problem, kernel))
     counter = counter_of(place, loop)
     initial = initializer(counter)
     start = algebra.polynomial(initial) if initial is not None else None
