@@ -37,8 +37,7 @@ Maker = Callable[[Path, "str | None", Sandbox, Manner], Backend]
 def _emulator(directory: Path, target: str | None, sandbox: Sandbox, manner: Manner) -> Backend:
     from intelliperf.emulator.backend import EmulatorBackend
 
-    _refuse_flush("emulator", manner.flush_l2)
-    return EmulatorBackend(directory, target, sandbox, manner.executor, manner.tell)
+    return EmulatorBackend(directory, target, sandbox, manner.executor, manner.tell, manner.flush_l2)
 
 
 def _cuda(directory: Path, target: str | None, sandbox: Sandbox, manner: Manner) -> Backend:
@@ -53,14 +52,10 @@ def _cuda(directory: Path, target: str | None, sandbox: Sandbox, manner: Manner)
 def _rocm(directory: Path, target: str | None, sandbox: Sandbox, manner: Manner) -> Backend:
     from intelliperf.rocm.backend import RocmBackend
 
-    _refuse_flush("rocm", manner.flush_l2)
+    if manner.flush_l2:
+        raise UsageError("--backend rocm takes no --flush-l2: it does not empty the L2 between timed launches")
     _refuse_executor("rocm", manner.executor)
     return RocmBackend(directory, target, sandbox, manner.launcher, manner.tell)
-
-
-def _refuse_flush(name: str, flush_l2: bool) -> None:
-    if flush_l2:
-        raise UsageError(f"--flush-l2 is for --backend cuda: {name} does not empty the L2 between timed launches")
 
 
 def _refuse_executor(name: str, executor: Executor) -> None:

@@ -5,12 +5,13 @@
 Traces the corpus (--keep: takes `h200-emulated.json` and `fresh-emulated.json` as they are), writes
 `intelliperf/emulator/modelerror.json`, and compares both halves in `CORPUS.md`.
 
-Learned from are the calibration half and the fresh set: the former alone would make the model's error too small, for
-constants were fitted to it. The deviation of a part is what two thirds of the logarithmic errors of the kernels' times
-stay below, each weighed by how much of its time moves with that part. How many deviations the interval reaches is
-learned so that it serves for kernels of other kinds: of all shares of pairs to hold, the least is taken with which so
-many pairs are inside when their own family was not learned from that 90 % of all pairs are inside with 95 % confidence
-(Wilson's bound).
+Learned from are the calibration half and the fresh set, with emptied caches and warm: the former alone would
+make the model's error too small, for constants were fitted to it. The deviation of a part is what two thirds of
+the logarithmic errors of the kernels' times stay below, each weighed by how much of its time moves with that
+part. How many deviations the interval reaches is learned so that it serves for kernels of other kinds: of all
+shares of pairs to hold, the least is taken with which so many pairs are inside when their own family was not
+learned from that 90 % of all pairs are inside with 95 % confidence (Wilson's bound, for which a pair's two
+states count as one).
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ OTHER_CHIPS = 1.5  # assumption: rates that nobody measured are half as uncertai
 # Not learned from, but compared: what these do depends on which thread comes first, which no count of a run in
 # order knows.
 NOT_LEARNED = (("extremes", "swapped"), ("extremes", "checked_first"))
+STATES = 2  # emptied caches, warm ones
 SAME_CHIP = ("h100", "h200")  # the same processor, with other memory
 
 
@@ -78,12 +80,12 @@ def reaching(pairs: Sequence[Pair], error: ModelError) -> ModelError:
         for family in {pair.family for pair in pairs}:
             found = holding([pair for pair in pairs if pair.family != family], error, inside)
             held += sum(holds(pair, found) for pair in pairs if pair.family == family)
-        if at_least(held, len(pairs)) >= COVERED:
+        if at_least(held / STATES, len(pairs) / STATES) >= COVERED:
             break
     return holding(pairs, error, inside)
 
 
-def at_least(held: int, tried: int) -> float:
+def at_least(held: float, tried: float) -> float:
     """Wilson's lower bound for the share of which `held` of `tried` were seen."""
     seen, more = held / tried, CONFIDENCE**2 / tried
     middle = seen + more / 2
@@ -117,29 +119,40 @@ def learned(key: Key) -> bool:
     return not of(TEST, key[0]) and not left_out
 
 
-def learn() -> None:
-    device = {**keyed(DEVICE), **keyed(FRESH_DEVICE)}
-    emulated = {**keyed(EMULATOR), **keyed(FRESH_EMULATOR)}
-    errors = {key: error for key, error in times(device, emulated).items() if learned(key)}
-
+def learned_pairs(device: Mapping[Key, Row], emulated: Mapping[Key, Row]) -> list[Pair]:
     def parts(key: Key) -> Mapping[str, float]:
         found: Mapping[str, float] = emulated[key]["time_parts"]
         return found
 
-    gains = [
+    return [
         Pair(naive[0], math.log(device[naive]["cold"][0] / device[expert]["cold"][0]), parts(naive), parts(expert))
         for naive, expert in pairs({**FAMILIES, **FRESH_FAMILIES})
         if learned(naive) and learned(expert)
     ]
+
+
+def learn() -> None:
+    device = {**keyed(DEVICE), **keyed(FRESH_DEVICE)}
+    emulated = {**keyed(EMULATOR), **keyed(FRESH_EMULATOR)}
+    errors: dict[Key, float] = {}
+    modelled: dict[Key, Row] = {}
+    gains: list[Pair] = []
+    for state, (measured, rows) in {"cold": (device, emulated), "warm": compare.warm(device, emulated)}.items():
+        for key, error in times(measured, rows).items():
+            if learned(key):
+                named = (key[0], key[1], f"{key[2]} {state}")
+                errors[named], modelled[named] = error, rows[key]
+        gains += learned_pairs(measured, rows)
     provenance = json.loads(DEVICE.read_text())["provenance"]
     name = provenance["device"].removeprefix("NVIDIA ")
-    error = ModelError(name, len(gains), OVERLAP, rates(errors, emulated), 0.0, 0.0, 1.0)
+    error = ModelError(name, len(gains) // STATES, OVERLAP, rates(errors, modelled), 0.0, 0.0, 1.0)
     error = reaching(gains, error)
     record = {
         "source": f"benchmarks/hardware/calibrate.py on {provenance['date']}'s measurements of an {name}; "
-        f"{len(errors)} kernels and {len(gains)} pairs of the calibration half and the fresh set",
+        f"{len(errors) // STATES} kernels and {len(gains) // STATES} pairs of the calibration half and the fresh set, "
+        "with emptied caches and warm",
         "device": name,
-        "pairs": len(gains),
+        "pairs": len(gains) // STATES,
         "overlap": OVERLAP,
         "rates": error.rates,
         "below": error.below,

@@ -30,6 +30,7 @@ from intelliperf.records import AccessKind, Application, MemorySpace, Metric
 
 Environment = tuple[tuple[str, str], ...]
 WHOLE: Environment = (("INTELLIPERF_TRACE_EVENTS", "100000000000"), ("INTELLIPERF_TRACE_LAUNCHES", "1000"))
+COLD: Environment = (("INTELLIPERF_EMPTY_L2", "1"),)
 DEADLINE_S = 900.0
 
 
@@ -59,6 +60,19 @@ def build(family: Family, backend: EmulatorBackend, directory: Path) -> Path:
     if not done.ok:
         raise SystemExit(f"{family.name}: {done.tail()}")
     return program
+
+
+def both_states(
+    family: Family, program: Path, size: tuple[int, ...], directory: Path, environment: Environment
+) -> list[Row]:
+    """With emptied caches; "warm" is after the copies of the inputs and the variants before."""
+    states = []
+    for state in (COLD, ()):
+        states.append(traced(family, program, size, directory, (*environment, *state)))
+        shutil.rmtree(directory / "traces")
+    for row, warm in zip(*states, strict=True):
+        row["warm"] = {name: warm[name] for name in ("time_ns", "time_parts")}
+    return states[0]
 
 
 def traced(
@@ -140,8 +154,7 @@ def collect(path: Path, target: str, environment: Environment, chosen: Sequence[
         for family in ({**FAMILIES, **FRESH_FAMILIES}[name] for name in chosen):
             program = build(family, backend, directory)
             for size in family.sizes:
-                rows += traced(family, program, size, directory, environment)
-                shutil.rmtree(directory / "traces")
+                rows += both_states(family, program, size, directory, environment)
                 spent = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
                 print(f"{family.name} {size}: {spent:.0f} s so far", file=sys.stderr, flush=True)
             text = ",\n".join(json.dumps(row, separators=(",", ":")) for row in rows)

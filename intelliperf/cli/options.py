@@ -188,7 +188,7 @@ class Options:
         bool, _option("--emulated-launcher", help="The launcher emulates a GPU: gains are modelled, not measured.")
     ] = False
     flush_l2: Annotated[
-        bool, _option("--flush-l2", help="Empty the L2 before every timed launch of the kernel (--backend cuda).")
+        bool, _option("--flush-l2", help="Empty the L2 before every timed launch of the kernel (not --backend rocm).")
     ] = False
     expect_exit: Annotated[
         int, _option("--expect-exit", metavar="STATUS", min=0, max=255, help="The program's exit status, if not 0.")

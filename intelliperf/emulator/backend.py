@@ -87,12 +87,14 @@ class EmulatorBackend:
         sandbox: Sandbox = UNCONFINED,
         executor: Executor = Executor.COMPILED,
         tell: Callable[[str], None] = lambda text: None,
+        flush_l2: bool = False,
     ) -> None:
         self._directory = directory
         self._target = devices.resolve(target) if target is not None else None
         self._sandbox = sandbox
         self._executor = executor
         self._tell = tell
+        self._flush_l2 = flush_l2  # before every launch
         self._line_note = ""
         self._plans: dict[str, AlterationPlan] = {}
         self._hip_wave: int | None = None  # of a program in HIP, which is for both sizes
@@ -104,9 +106,10 @@ class EmulatorBackend:
         return Tracer(self._directory / "traces", self._run_environment, self._tell)
 
     def _run_environment(self) -> dict[str, str]:
-        """For programs that compile at run time: where the compiler is, and for which chip."""
+        """How launches are timed. For programs that compile at run time: where the compiler is, and for which chip."""
         target = {"INTELLIPERF_TARGET": self._target} if self._target else {}
-        return {**target, "INTELLIPERF_INSTALLATION": str(shim_directory().parent)}
+        flush = {"INTELLIPERF_EMPTY_L2": "1"} if self._flush_l2 else {}
+        return {**target, **flush, "INTELLIPERF_INSTALLATION": str(shim_directory().parent)}
 
     def probe(self) -> Device:
         """The chosen chip, else the one that the program was built for, else HIP's default."""

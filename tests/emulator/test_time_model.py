@@ -62,9 +62,14 @@ def test_the_slower_kernel_is_modelled_as_slower(
     assert times[slower] > at_least * times[faster]
 
 
-def test_nvidia_s_l1_keeps_what_a_block_stores(tmp_path: Path) -> None:
-    times = _read(_build(tmp_path / "modelled", "nvcc", INTELLIPERF_TARGET="h100"), tmp_path)
+def test_nvidia_s_caches_keep_what_a_block_stores_and_what_came_before_a_launch(tmp_path: Path) -> None:
+    program = _build(tmp_path / "modelled", "nvcc", INTELLIPERF_TARGET="h100")
+    times = _read(program, tmp_path)
     assert times["exchanged_in_memory"] < 1.4 * times["exchanged_in_lds"]
+    assert times["summed_after_others"] > 1.8 * times["summed_after_fill"]  # 2.2 on an H200, see rates.cu
+    assert times["summed_after_itself"] == pytest.approx(times["summed_after_fill"], rel=0.02)
+    emptied = _read(program, tmp_path, INTELLIPERF_EMPTY_L2="1")
+    assert emptied["summed_after_fill"] == emptied["summed_after_others"] == times["summed_after_others"]
 
 
 def test_blocks_that_are_not_looked_at_cannot_hide_what_they_do(program: Path, tmp_path: Path) -> None:

@@ -242,8 +242,8 @@ def test_a_modelled_clock_that_repeats_itself_has_no_interval_and_one_that_does_
 
 def test_another_profiler_and_an_l2_that_cannot_be_emptied_are_refused_by_name(tmp_path: Path) -> None:
     application = Application(("app",), tmp_path, tmp_path)
-    with pytest.raises(UsageError, match="emulator does not empty the L2"):
-        open_backend("emulator", tmp_path, None, UNCONFINED, application, Manner(flush_l2=True))
+    with pytest.raises(UsageError, match="rocm takes no --flush-l2"):
+        open_backend("rocm", tmp_path, None, UNCONFINED, application, Manner(flush_l2=True))
     profiled = Application(("/opt/rocm/bin/rocprofv3", "--kernel-trace", "--", "./app", "4"), tmp_path, tmp_path)
     with pytest.raises(UsageError, match=r"rocprofv3 is a profiler, .*: name the program itself, -- \./app 4$"):
         open_backend("rocm", tmp_path, None, UNCONFINED, profiled)

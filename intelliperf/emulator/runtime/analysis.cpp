@@ -36,6 +36,9 @@ void Analysis::begin_launch(const Kernel& kernel, uint32_t dynamic_lds, const On
   analyzed_.assign(module.site_count, Analyzed());
   totals_ = TracedTotals{};
   allocations_.clear();
+  touched_.clear();
+  newcomers_ = 0;
+  blocks_to_each_ = 1;
   known_.assign(module.site_count, SharedSpan{1, 0});
   arena_base_ = arena().base;
   arena_bytes_ = arena().bytes;
@@ -81,6 +84,7 @@ void Analysis::begin_block(const Block& block) {
   partition_ = uint32_t(block.number % l2_.size());
   l1_->invalidate();
   block_ = uint32_t(block.number);
+  blocks_to_each_ = double(block.number + 1) / double(totals_.blocks + 1);
   end_waits();
   waits_.assign(block.waves.size(), 0);
 }
@@ -395,7 +399,10 @@ void Analysis::global_request(Request& request, SiteRecord& record) {
   check_races(request, request.address, record);
 }
 
-void Analysis::note_allocation(uint64_t base, uint64_t bytes) {
+void Analysis::note_allocation(uint64_t base, uint64_t bytes, bool reads) {
+  const auto is_it = [&](const TouchedSpan& span) { return span.begin == base; };
+  if (std::none_of(touched_.begin(), touched_.end(), is_it)) touched_.push_back({base, base + bytes, 0});
+  if (!reads) return;
   for (const auto& known : allocations_)
     if (known.first == base) return;
   allocations_.emplace_back(base, bytes);
@@ -432,7 +439,7 @@ void Analysis::check_bounds(const Request& request, SiteRecord& record) {
     const Allocation* owner = find(address);
     if (owner) {
       known = SharedSpan{owner->base, owner->base + owner->bytes};
-      if (reads) note_allocation(owner->base, owner->bytes);
+      note_allocation(owner->base, owner->bytes, reads);
       if (address + request.bytes <= known.end) continue;
     } else if (!in_arena(address) && !nearest(address)) {
       continue;  // a constant table of the module, or a wild pointer that will trap

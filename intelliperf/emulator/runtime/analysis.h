@@ -9,6 +9,7 @@
 #include "cache.h"
 #include "device_file.h"
 #include "hot_addresses.h"
+#include "l2_contents.h"
 #include "lane.h"
 #include "lds.h"
 #include "race.h"
@@ -31,6 +32,7 @@ struct TracedTotals {
   uint64_t late_events = 0;     // of the traced blocks so far those by which half of the events had passed
   uint64_t read_cold_late = 0;  // first touches in the later ones
   uint64_t read_new_lines = 0, read_new_late = 0;  // of the cold ones those that no other partition had touched
+  uint64_t read_kept_lines = 0;                    // of the cold ones those that L2 has from before the launch
   uint64_t write_sectors = 0;
   uint64_t partial_sectors = 0;           // stored to but not filled by one request
   uint64_t atomic_lanes = 0;              // on global memory
@@ -71,6 +73,7 @@ class Analysis {
   const std::vector<SiteRecord>& records() const { return records_; }  // by site; requests == 0: did not run
   const std::vector<Analyzed>& analyzed() const { return analyzed_; }  // by site
   const TracedTotals& totals() const { return totals_; }
+  const Touched& touched() const { return touched_; }  // allocations, by the traced blocks
   HotAddresses& hot() { return hot_; }
   const Module& module() const { return *module_; }
   const AtomicQueues& queues() const { return queues_; }
@@ -145,7 +148,7 @@ class Analysis {
   uint32_t reach_l2(uint64_t line, uint32_t sectors, bool store, SiteRecord& record);
   uint64_t shared_offset(uint64_t address) const;
   void shared_offsets(const Request& request, uint64_t* offset) const;
-  void note_allocation(uint64_t base, uint64_t bytes);
+  void note_allocation(uint64_t base, uint64_t bytes, bool reads);
   bool any_poisoned(const Request& request) const;
   bool poisoned(uint64_t address, uint32_t bytes) const;
 
@@ -161,6 +164,7 @@ class Analysis {
   uint32_t block_ = 0;              // within the grid
   TracedTotals totals_;
   std::vector<std::pair<uint64_t, uint64_t>> allocations_;  // base, bytes
+  Touched touched_;
   uint64_t arena_base_ = 0, arena_bytes_ = 0;
   std::vector<SharedSpan> known_;  // by site: the allocation met last
 
@@ -180,6 +184,10 @@ class Analysis {
   };
   std::vector<FirstTouches> first_by_block_;  // up to and including each traced block
   uint32_t partition_ = 0;
+  // To L2, in bytes, of the traced blocks; how many blocks there are to each that was traced.
+  uint64_t newcomers_ = 0;
+  double blocks_to_each_ = 1;
+  bool kept(uint64_t line, uint32_t sectors);
   void end_waits();
   std::vector<uint64_t> waits_;  // of the block by wave: loads beyond L1
   bool fills_ = false;           // the request stores all of each sector that it stores to

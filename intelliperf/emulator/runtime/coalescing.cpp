@@ -202,11 +202,24 @@ uint32_t Analysis::first_read(uint64_t line, uint32_t sector, uint32_t sectors) 
   return sectors;
 }
 
+// Whether L2 has these sectors, which come to it for the first time in this launch, from before.
+bool Analysis::kept(uint64_t line, uint32_t sectors) {
+  const L2Contents& before = L2Contents::instance();
+  if (!before.keeps_anything()) return false;
+  const uint64_t address = line * 128, bytes = uint64_t{32} * sectors;
+  for (TouchedSpan& span : touched_)
+    if (address + 128 > span.begin && address < span.end) span.bytes += bytes;
+  if (before.holds(address, uint64_t(double(newcomers_) * blocks_to_each_))) return true;
+  newcomers_ += bytes;
+  return false;
+}
+
 // L2 and, behind it, memory. Returns 1 when L2 had it all, 2 when memory was needed.
 uint32_t Analysis::reach_l2(uint64_t line, uint32_t sectors, bool store, SiteRecord& record) {
   SectorCache& cache = *l2_[partition_];
   const SectorCache::Result result = store ? cache.store(line, sectors, true) : cache.load(line, sectors);
   if (store) totals_.write_sectors += bits(result.made_dirty);
+  if (store && result.made_dirty) kept(line, bits(result.made_dirty));
   const uint32_t unit = device_.amd() ? 4 : 1;  // AMD counts whole 128-byte lines
   const uint32_t missed = bits(sectors & ~result.hits);
   if (unit == 1) {
@@ -228,7 +241,9 @@ uint32_t Analysis::reach_l2(uint64_t line, uint32_t sectors, bool store, SiteRec
   totals_.read_cold_lines += cold;  // in sectors of 32 bytes
   totals_.read_again_lines += bits(result.filled) - cold;
   record.read_again += bits(result.filled) - (totals_.read_new_lines - new_before);
-  return 2;
+  if (cold == 0 || !kept(line, cold)) return 2;
+  totals_.read_kept_lines += cold;
+  return cold == bits(result.filled) ? 1 : 2;
 }
 
 void Analysis::reuse(const Request& request, SiteRecord& record) {

@@ -6,6 +6,7 @@
 #include "export.h"
 #include "host_api.h"
 #include "host_calls.h"
+#include "l2_contents.h"
 #include "other_numbers.h"
 #include "settings.h"
 #include "shadow.h"
@@ -65,6 +66,10 @@ const char* operation(bool to_device, bool from_device) {
 void move_rows(const Rows& to, const Rows& from) {
   for (size_t row = 0; row < to.count; ++row)
     std::memmove(pointer_to(to.first + row * to.pitch), pointer_to(from.first + row * from.pitch), to.bytes);
+}
+
+void touch(const Rows& rows) {
+  L2Contents::instance().touch({{rows.first, rows.first + rows.extent(), rows.bytes * rows.count}});
 }
 
 void account(HostCall call, size_t bytes, Stream& stream) {
@@ -134,6 +139,8 @@ void move_and_account(const Rows& to, const Rows& from, Stream& stream, bool blo
     for (size_t row = 0; row < to.count; ++row)
       OtherNumbers::alter_copy(pointer_to(to.first + row * to.pitch), to.bytes);
   shade_rows(to, from, to_device, from_device);
+  if (from_device) touch(from);
+  if (to_device) touch(to);
   if (name) account(call, to.bytes * to.count, stream);
 }
 
@@ -220,6 +227,7 @@ int set_rows(const Rows& rows, Element value, Stream* handle, bool blocking) {
     for (size_t row = 0; row < rows.count; ++row)
       fill(pointer_to(rows.first + row * rows.pitch), value, rows.bytes / sizeof(Element));
     for (size_t row = 0; row < rows.count; ++row) shadow_filled(pointer_to(rows.first + row * rows.pitch), rows.bytes);
+    touch(rows);
     HostCall call{"memset"};  // never makes the host wait
     call.to = rows.first;
     account(call, rows.bytes * rows.count, on);

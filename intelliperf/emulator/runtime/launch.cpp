@@ -40,6 +40,7 @@ struct Modelled {  // a traced launch
   Geometry geometry;
   TimeParts parts;
   LaunchTotals totals;
+  Touched touched;
 };
 
 struct History {  // of one kernel
@@ -148,7 +149,7 @@ RunPlan make_plan(const Kernel& kernel, History& history, const Geometry& geomet
 }
 
 // The launch that tells most about an untraced one: same shape, else nearest in size.
-TimeParts from_similar(const History& history, const Geometry& geometry, LaunchTotals& totals) {
+const Modelled* similar(const History& history, const Geometry& geometry) {
   const Modelled* best = nullptr;
   double best_distance = 0;
   for (const Modelled& known : history.modelled) {
@@ -158,6 +159,10 @@ TimeParts from_similar(const History& history, const Geometry& geometry, LaunchT
     best = &known;
     best_distance = distance;
   }
+  return best;
+}
+
+TimeParts from_similar(const Modelled* best, const Geometry& geometry, LaunchTotals& totals) {
   TimeParts parts;
   parts.launch = device().launch_overhead_ns;
   if (!best) return parts;
@@ -368,6 +373,7 @@ struct Outline {
   TimeParts parts;
   Work work;
   double local_ns = 0;
+  double blocks_per_traced = 1;
 };
 
 Outline outline(const LaunchRequest& request, const RunPlan& plan, const GridRun& run, const Occupancy& resident) {
@@ -375,6 +381,7 @@ Outline outline(const LaunchRequest& request, const RunPlan& plan, const GridRun
   Outline found;
   const double per_traced = double(request.grid.count()) / double(run.traced_blocks());
   const double scale = plan.count_rest ? 1 : per_traced;
+  found.blocks_per_traced = per_traced;
   found.sites = whole_launch(module, analysis(), shape_sample(), scale);
   found.executions.assign(module.block_executions, module.block_executions + module.block_count);
   for (uint32_t i = 0; i < module.block_count; ++i)  // blocks count themselves, or are counted
@@ -399,6 +406,8 @@ void remember(History& history, const Geometry& geometry, const Outline& found) 
   if (known == history.modelled.end()) known = history.modelled.insert(known, Modelled{geometry, {}, {}});
   known->parts = found.parts;
   known->totals = found.totals;
+  known->touched = analysis().touched();
+  for (TouchedSpan& span : known->touched) span.bytes = uint64_t(double(span.bytes) * found.blocks_per_traced);
   uint64_t executions = 0;
   for (size_t i = 0; i < found.waves.size(); ++i) executions += (found.executions[i] << 20) + found.waves[i];
   History::Count& count = count_of(history, geometry);
@@ -454,8 +463,10 @@ LaunchOutcome run_launch(const LaunchRequest& request, const Occupancy& resident
     found = outline(request, plan, run, resident);
     remember(history, geometry, found);
   } else {
-    found.parts = from_similar(history, geometry, found.totals);
+    found.parts = from_similar(similar(history, geometry), geometry, found.totals);
   }
+  if (const Modelled* alike = similar(history, geometry); alike && !trying())
+    L2Contents::instance().touch(alike->touched);
   outcome.time_ns = found.parts.total();
   advance_device_clocks(outcome.time_ns);
   outcome.index = execution.index;

@@ -17,6 +17,7 @@
 #include "host_api.h"
 #include "host_calls.h"
 #include "json.h"
+#include "l2_contents.h"
 #include "properties.h"
 #include "shadow.h"
 
@@ -117,6 +118,7 @@ Kernel* kernel_named(const std::string& name) {
 void restore_memory(const JsonValue& dispatch, const Mapped& image) {
   clear_for_replay(0);
   std::map<std::string, size_t> seen;
+  Touched touched;                                              // in no order that the program had
   for (const JsonValue& memory : dispatch["memory"].items()) {  // the highest addresses first
     const uint64_t bytes = memory["bytes"].unsigned_or(0);
     const std::string& symbol = memory["symbol"].text();
@@ -125,6 +127,7 @@ void restore_memory(const JsonValue& dispatch, const Mapped& image) {
                                            memory["id"].unsigned_or(0));
       if (!made) give_up("device memory of the recording cannot lie where it lay");
       restore(reinterpret_cast<void*>(made->base), bytes, memory["parts"], image);  // NOLINT(performance-no-int-to-ptr)
+      touched.push_back({made->base, made->base + bytes, bytes});
       continue;
     }
     const Variable* variable = variable_named(symbol, seen[symbol]++);
@@ -133,6 +136,7 @@ void restore_memory(const JsonValue& dispatch, const Mapped& image) {
     make_writable(variable->address, bytes);
     restore(variable->address, bytes, memory["parts"], image);
   }
+  L2Contents::instance().touch(std::move(touched));
 }
 
 Dim3 shape_of(const JsonValue& value) {

@@ -96,6 +96,7 @@ Settings read_environment() {
   if (rounding == "up") s.rounding = Rounding::kUp;
   if (rounding == "down") s.rounding = Rounding::kDown;
   s.poison = uint8_t(unsigned_variable("INTELLIPERF_POISON", s.poison));
+  s.empties_l2 = unsigned_variable("INTELLIPERF_EMPTY_L2", 0) != 0;
   s.spoils_lds = !text_variable("INTELLIPERF_LDS_POISON").empty();
   s.lds_poison = uint8_t(unsigned_variable("INTELLIPERF_LDS_POISON", s.poison));
   s.progress_directory = text_variable("INTELLIPERF_PROGRESS");

@@ -27,6 +27,7 @@ struct Settings {
   Order preemption;       // of blocks in lock-step, where it is by chance
   uint64_t resident = 0;  // most blocks that may be under way at once; 0: what the device has room for
   uint8_t poison = 0xA5;
+  bool empties_l2 = false;  // before every launch
   bool spoils_lds = false;  // every block begins with LDS full of:
   uint8_t lds_poison = 0;
   OtherNumbersMode other_numbers = OtherNumbersMode::kNone;  // how waited-for launches are altered first

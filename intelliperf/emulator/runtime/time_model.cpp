@@ -191,6 +191,7 @@ LaunchTotals launch_totals(Analysis& analysis, const std::vector<SiteRecord>& si
   double cold = (double(t.read_cold_lines) + rate * rest) * 32;
   const double there = double(t.touched_allocation_bytes);
   if (there > 0) cold = std::max(double(t.read_cold_lines) * 32, std::min(cold, there * device().xcds));
+  if (t.read_cold_lines) result.kept_bytes = cold * double(t.read_kept_lines) / double(t.read_cold_lines);
   result.dram_read_bytes = cold + double(t.read_again_lines) * 32 * factor;
   const double new_rate = double(halves ? t.read_new_late : t.read_new_lines) / later_half;
   double once = (double(t.read_new_lines) + new_rate * rest) * 32;
@@ -361,7 +362,7 @@ TimeParts model_time(const LaunchRequest& request, const Analysis& analysis, con
   demand.l1_bytes = t.l1_bytes;
   demand.l2_bytes = t.l2_bytes;
   demand.partial_sectors = t.partial_sectors;
-  demand.dram_bytes = t.dram_read_bytes + t.dram_write_bytes;
+  demand.dram_bytes = t.dram_read_bytes - t.kept_bytes + t.dram_write_bytes;
   ask_atomics(demand, analysis, t);
   demand.global_requests = t.l1_hit_requests + t.l2_hit_requests + t.dram_requests;
   demand.lds_requests = t.lds_requests;

@@ -39,6 +39,7 @@ struct LaunchTotals {
   uint32_t atomic_hottest_site = 0xFFFFFFFF;
   bool atomics_known = true;  // every lane's address was looked at
   double dram_read_bytes = 0, dram_write_bytes = 0;
+  double kept_bytes = 0;       // of those read from memory, what L2 has from before the launch
   double dram_once_bytes = 0;  // what would be read if every line came from memory once
   // What the stages do:
   double lds_phases = 0, l1_tag_cycles = 0, l1_passes = 0, l1_bytes = 0, l2_bytes = 0, partial_sectors = 0;

@@ -1,4 +1,4 @@
-// What NVIDIA's L1 keeps of a block's stores, against the same in LDS.
+// What NVIDIA's caches keep: the L1 of a block's stores, against the same in LDS, the L2 of what came before a launch.
 #include <cstdio>
 
 __global__ void exchanged_in_memory(float* y) {
@@ -24,6 +24,12 @@ __global__ void exchanged_in_lds(float* y) {
   y[blockIdx.x * 256 + threadIdx.x] = own[threadIdx.x];
 }
 
+__global__ void summed(const float* x, float* y, int n) {
+  float sum = 0;
+  for (int i = threadIdx.x; i < n; i += blockDim.x) sum += x[i];
+  y[threadIdx.x] = sum;
+}
+
 template <class Launch>
 static void timed(const char* name, Launch launch) {
   cudaEvent_t begin, end;
@@ -42,5 +48,15 @@ int main() {
   cudaMalloc(&y, blocks * 256 * sizeof(float));
   timed("exchanged_in_memory", [&] { exchanged_in_memory<<<blocks, 256>>>(y); });
   timed("exchanged_in_lds", [&] { exchanged_in_lds<<<blocks, 256>>>(y); });
+
+  constexpr size_t n = 65536, large = size_t(64) << 20;
+  float *x, *others;
+  cudaMalloc(&x, n * sizeof(float));
+  cudaMalloc(&others, large);
+  cudaMemset(x, 0, n * sizeof(float));
+  timed("summed_after_fill", [&] { summed<<<1, 256>>>(x, y, n); });
+  cudaMemset(others, 0, large);
+  timed("summed_after_others", [&] { summed<<<1, 256>>>(x, y, n); });
+  timed("summed_after_itself", [&] { summed<<<1, 256>>>(x, y, n); });
   return 0;
 }
