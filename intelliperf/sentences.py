@@ -131,7 +131,9 @@ def percent(share: float) -> str:
 
 
 def times(gain: float) -> str:
-    """As "5.27×"; gains near 1 with as many digits as tell them from 1: "1.005×"."""
+    """As "5.27×" or "9,840×"; gains near 1 with as many digits as tell them from 1: "1.005×"."""
+    if gain >= 1000:
+        return f"{float(f'{gain:.3g}'):,.0f}×"
     return f"{gain:.3g}×" if gain >= 1.1 else f"{gain:.4g}×"
 
 

@@ -11,7 +11,16 @@ from rewrite_task import counted, device, evidence, finding
 
 from intelliperf.emulator.table import KernelLines, kernel_header
 from intelliperf.records import AccessKind, MemorySpace, Metric, Provenance, Quantity
-from intelliperf.sentences import confidence, finding_sentence, line_sentence, main_reading, number, percent, readings
+from intelliperf.sentences import (
+    confidence,
+    finding_sentence,
+    line_sentence,
+    main_reading,
+    number,
+    percent,
+    readings,
+    times,
+)
 
 
 def access(**changes: Any) -> Any:
@@ -148,6 +157,7 @@ def test_numbers_are_short(value: float, text: str) -> None:
 
 def test_small_shares_keep_a_digit() -> None:
     assert (percent(0.004), percent(0.25), percent(0.0)) == ("0.4 %", "25 %", "0 %")
+    assert (times(1.0045), times(5.273), times(999.4), times(9838.79)) == ("1.004×", "5.27×", "999×", "9,840×")
 
 
 def test_confidence_follows_the_origin_of_the_number() -> None:
