@@ -83,6 +83,11 @@ def test_a_wave_leaves_what_one_thread_left(tmp_path: Path) -> None:
         ("  part[tid] =", "  if (tid == 7) return;\n  part[tid] =", "may not get to line"),
         ("  __syncthreads();\n  if (tid", "  if (tid", "no barrier keeps line"),
         ("  __syncthreads();\n  running", "  running", "no barrier keeps line"),
+        (
+            "  if (tid == 0) {",
+            "  if (tid == 0) worst = 9;\n  if (tid == 0) {\n  int first = worst;",
+            "no barrier keeps line",
+        ),
         ("sum += part[t];", "sum = sum * 3 + part[t];", "carries sum from one turn"),
         ("sum += part[t];", "sum += part[t] * tid;", "may differ between the threads"),
         ("sums[t] = sum;", "sums[t] = sum; worst = t;", "writes to more than the turn's own element"),

@@ -195,16 +195,16 @@ def _check_others(place: Place, plan: RowPlan, alone: Alone) -> None:
     written_at = {
         addresses.element(item.place).root for item in everywhere if item.stores and id(item.place) not in within
     }
-    for row in plan.loops:
-        for item in plan.accesses(row.loop.children[-1]):
-            root = addresses.element(item.place).root
-            harmless = root not in written_at and "" not in written_at if root else not written_at
-            if harmless and not item.stores:
-                continue
-            if not all(_meets(plan.function, alone.guard, direction, root) for direction in (-1, 1)):
-                raise NotApplicable(
-                    f"{place}: no barrier keeps line {item.place.line} apart from what else is written there"
-                )
+    by_first = {id(node) for statement in plan.single for node in statement.everything()}
+    for item in plan.accesses():
+        root = addresses.element(item.place).root
+        harmless = root not in written_at and "" not in written_at if root else not written_at
+        if id(item.place) in by_first or (harmless and not item.stores):
+            continue
+        if not all(_meets(plan.function, alone.guard, direction, root) for direction in (-1, 1)):
+            raise NotApplicable(
+                f"{place}: no barrier keeps line {item.place.line} apart from what else is written there"
+            )
 
 
 def _meets(kernel: Node, guard: Node, direction: int, root: str) -> bool:
