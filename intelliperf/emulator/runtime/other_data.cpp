@@ -25,10 +25,17 @@ constexpr int kFewValues = 5;
 constexpr int kFarBelow = 32;  // zero, by the range of the numbers
 constexpr uint64_t kEnd = 32;  // this part of a buffer is its end
 constexpr uint32_t kPayload = 0x1234;
+constexpr uint64_t kRaised = 32;      // one of so many is one more
+constexpr uint64_t kBound = 16;       // one of so many reaches its bound
+constexpr int kNearest = 12;          // the others miss it by at least this power of a half
 constexpr uint64_t kSteps = 1 << 20;  // so many numbers between a limit and its double
 
 template <class Value>
 constexpr Value kLargeOnes = sizeof(Value) == 4 ? Value(1 << 22) : Value(1ull << 50);
+
+template <class Value>
+constexpr Value kFar = sizeof(Value) == 4 ? Value(1e18) : Value(1e150);  // its square can be told, a float of 16 bits:
+constexpr float kFarHalf = 6e4F;
 
 uint64_t mixed(uint64_t x) {  // splitmix64's finaliser
   x += 0x9E3779B97F4A7C15ull;
@@ -68,6 +75,15 @@ Value at_bound(const Bounds& bounds, uint64_t chance) {
                                                     : std::numeric_limits<Value>::infinity());
 }
 
+// The nothing that much data begins with.
+uint64_t late_start(uint64_t count) { return count / 8 * 5; }
+
+template <class Value>
+Value power_above(Value value) {
+  int exponent = 0;
+  return std::frexp(value, &exponent) == Value(0.5) ? value : std::ldexp(Value(1), exponent);
+}
+
 template <class Value>
 bool alter_floats(std::vector<Value>& values, bool constant, uint32_t order, uint64_t draw, DataKind kind,
                   const Bounds& bounds) {
@@ -94,6 +110,10 @@ bool alter_floats(std::vector<Value>& values, bool constant, uint32_t order, uin
         break;
       case DataKind::kNan:
         if (chance % kRare == 0) value = quiet_nan<Value>(chance);
+        break;
+      case DataKind::kFarAbove:
+      case DataKind::kFarBelow:
+        if (chance % kRare == 0) value = kind == DataKind::kFarAbove ? kFar<Value> : -kFar<Value>;
         break;
       case DataKind::kInfinite:
         if (chance % kRare == 0) value = chance & (1ull << 40) ? -INFINITY : INFINITY;
@@ -123,6 +143,17 @@ bool alter_floats(std::vector<Value>& values, bool constant, uint32_t order, uin
       case DataKind::kTiny:
         if (!constant) return false;
         value *= Value(1) / Value(1 << 30);
+        break;
+      case DataKind::kNear: {
+        if (!constant || ascending || range <= 0) return false;
+        const Value bound = power_above(std::max(high, -low));
+        const Value missed = chance % kBound ? std::ldexp(Value(1), -1 - int(chance / kBound % kNearest)) : Value(0);
+        if (finite(value) && value != 0) value = std::copysign(bound - bound * missed, value);
+        break;
+      }
+      case DataKind::kLateStart:
+        if (!constant || ascending) return false;
+        if (i < late_start(values.size())) value = 0;
         break;
       case DataKind::kRamp:
         if (!constant) return false;
@@ -163,13 +194,42 @@ void crowd(std::vector<Value>& values, Value low, Value high) {
     values[i] = Value(uint64_t(int64_t(low)) + (i < first ? 0 : std::min(range, i - first)));
 }
 
+// A few of those that are not the least; of what rises, not the last one, which may say how much there is.
 template <class Value>
-bool alter_integers(std::vector<Value>& values, bool constant, uint64_t draw, DataKind kind, const Bounds& bounds) {
+bool raise_few(std::vector<Value>& values, Value low, bool rising, uint64_t draw) {
+  std::vector<size_t> above;
+  for (size_t i = 0; i + rising < values.size(); ++i)
+    if (values[i] > low && values[i] < std::numeric_limits<Value>::max()) above.push_back(i);
+  if (above.empty()) return false;
+  const size_t sure = above[mixed(draw) % above.size()];
+  for (const size_t i : above)
+    if (i == sure || mixed(draw ^ i) % kRaised == 0) ++values[i];
+  if (rising) std::sort(values.begin(), values.end());
+  return true;
+}
+
+// Two buffers of one range have nothing in common before, and all behind.
+template <class Value>
+bool start_late(std::vector<Value>& values, Value low, Value high, uint32_t order) {
+  const uint64_t range = uint64_t(int64_t(high)) - uint64_t(int64_t(low)), count = values.size();
+  if (range == 0 || range == ~0ull) return false;
+  for (uint64_t i = 0; i < count; ++i)
+    values[i] = i < late_start(count) ? (order % 2 ? high : low)
+                                      : Value(uint64_t(int64_t(low)) + mixed(count - i) % (range + 1));
+  return true;
+}
+
+template <class Value>
+bool alter_integers(std::vector<Value>& values, const BufferNumbers& numbers, uint64_t draw, DataKind kind,
+                    const Bounds& bounds) {
+  const bool constant = numbers.constant;
   if (constant == (kind == DataKind::kWritten) || values.empty()) return false;
   const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
   const Value low = *least, high = *greatest;
   const std::vector<Value> before = values;
   const bool rising = constant && rises(values);
+  if (kind == DataKind::kOneMore) return raise_few(values, low, rising, draw);
+  if (kind == DataKind::kLateStart) return !rising && start_late(values, low, high, numbers.order);
   const auto usual = kind == DataKind::kAlike ? Value(bounds.usual(low, high, before[before.size() / 2])) : Value(0);
   std::vector<Value> others;
   if (kind == DataKind::kCrowded) {
@@ -253,7 +313,7 @@ bool alter_as(char* at, uint64_t bytes, const BufferNumbers& numbers, uint64_t d
   } else if constexpr (std::is_floating_point_v<Value>) {
     altered = alter_floats(values, constant, numbers.order, draw, kind, bounds);
   } else {
-    altered = alter_integers(values, constant, draw, kind, bounds);
+    altered = alter_integers(values, numbers, draw, kind, bounds);
   }
   if (altered) std::memcpy(at, values.data(), values.size() * sizeof(Value));
   return altered;
@@ -271,6 +331,7 @@ bool alter_narrow(char* at, uint64_t bytes, const BufferNumbers& numbers, uint64
   if (!alter_as<float>(first, wide.size() * sizeof(float), numbers, draw, kind, bounds)) return false;
   for (size_t i = 0; i < halves.size(); ++i) {
     if (std::memcmp(&wide[i], &before[i], sizeof(float)) == 0) continue;
+    if (type == NumberKind::kFloat && std::abs(wide[i]) == kFar<float>) wide[i] = std::copysign(kFarHalf, wide[i]);
     uint16_t narrow = narrowed(wide[i], halves[i], type);
     const uint16_t infinite = type == NumberKind::kBrain ? 0x7F80 : 0x7C00,
                    payload = type == NumberKind::kBrain ? 0x41 : 0x201;
@@ -320,8 +381,18 @@ const char* name_of(DataKind kind) {
       return "integers out of their range";
     case DataKind::kEveryValue:
       return "integers of all values";
+    case DataKind::kOneMore:
+      return "a few integers one more";
+    case DataKind::kNear:
+      return "numbers just below their bound";
+    case DataKind::kLateStart:
+      return "nothing in the first five eighths";
     case DataKind::kNan:
       return "some numbers NaN";
+    case DataKind::kFarAbove:
+      return "some numbers large";
+    case DataKind::kFarBelow:
+      return "some numbers large and negative";
     case DataKind::kNegative:
       return "all numbers negative";
     case DataKind::kTies:
@@ -373,8 +444,17 @@ int64_t Bounds::usual(int64_t low, int64_t high, int64_t own) const {
 uint32_t data_kinds() { return uint32_t(DataKind::kCount) - !settings().cancelling; }
 
 bool needs_watching(DataKind kind) {
-  return kind == DataKind::kOutOfRange || kind == DataKind::kEveryValue || kind == DataKind::kWritten ||
-         kind == DataKind::kNamed || kind == DataKind::kAlike;
+  return kind == DataKind::kOutOfRange || kind == DataKind::kEveryValue || kind == DataKind::kOneMore ||
+         kind == DataKind::kLateStart || kind == DataKind::kWritten || kind == DataKind::kNamed ||
+         kind == DataKind::kAlike;
+}
+
+bool scale_doubles(char* at, uint64_t bytes, const BufferNumbers& numbers, int power) {
+  if (numbers.number.kind != NumberKind::kFloat || numbers.number.bytes != 8) return false;
+  std::vector<double> values = read<double>(at, bytes);
+  for (double& value : values) value = std::ldexp(value, power);
+  std::memcpy(at, values.data(), values.size() * sizeof(double));
+  return true;
 }
 
 bool alter_halves(char* at, uint64_t bytes, const BufferNumbers& numbers, bool ones) {

@@ -16,7 +16,10 @@ enum class DataKind : uint8_t {  // the most telling first
   kOutOfRange,  // integers that are only read: some below the least, above the greatest, or beyond a narrower type;
                 // floats as by kSigns
   kEveryValue,  // integers that are only read: any of their range, bytes any at all
+  kOneMore,     // integers that are only read: a few that are not the least become one more
   kNan,         // some floats, with payloads of their own
+  kFarAbove,    // those in whose place kNan puts NaN are large,
+  kFarBelow,    // or large and negative
   kNegative,    // all floats
   kTies,        // floats of few values; as many integers, all from those that are there
   kCrowded,     // integers that are only read: the most frequent one, which may mark what is free, is none of them
@@ -24,11 +27,14 @@ enum class DataKind : uint8_t {  // the most telling first
   kOffset,      // floats plus 1000
   kZeros,       // all floats that are only read
   kSorted,      // ascending
+  kNear,        // floats that are only read: just below the power of two that bounds them, which some reach
   kInfinite,    // some floats, of both signs
   kReversed,
   kOpposedToo,  // the same of the other lists
   kRamp,        // ascending from zero to the greatest
   kAlike,       // integers that are only read: nearly equal in all buffers, few of them one more or one less
+  kLateStart,   // a long beginning without anything: floats that are only read zero, integers of two buffers apart, and
+                // alike at their ends
   kTiny,        // floats that are only read, a billionth of them
   kWritten,     // integers that may be written, as by kOutOfRange: what is sorted or updated in its place
   kCancelling,  // floats that are only read: large ones that cancel in every sum, among small ones; if that is asked for
@@ -72,6 +78,9 @@ bool needs_watching(DataKind kind);
 // Overwrites the numbers; `draw` tells the launch. False: left as they are.
 bool alter_kind(char* at, uint64_t bytes, const BufferNumbers& numbers, uint64_t draw, DataKind kind,
                 const Bounds& bounds);
+
+// Doubles are multiplied by a power of two that no float has.
+bool scale_doubles(char* at, uint64_t bytes, const BufferNumbers& numbers, int power);
 
 // Floats that are read become numbers that lie half-way between two integers, as rounding has to break ties there; those
 // of one value only, when `ones`, for what they are multiplied by.

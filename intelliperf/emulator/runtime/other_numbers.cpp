@@ -21,6 +21,7 @@ constexpr uint64_t kMostBytes = 256ull << 20;  // to copy, twice per launch
 constexpr uint32_t kMostArguments = 6;
 constexpr size_t kMostPointers = 3;
 constexpr size_t kMostNamed = 4;
+constexpr int kBeyondFloats = 200;           // a power of two; its fourth power is a double still
 constexpr uint64_t kWideEach = 3;            // the first launch and the fourth: what prepares, and what is repeated
 constexpr uint64_t kMostWatched = 1u << 21;  // threads of a launch that is watched
 
@@ -174,6 +175,15 @@ std::vector<const Allocation*> lists_of(const LaunchRequest& request) {
   return found.size() > 1 ? found : std::vector<const Allocation*>();
 }
 
+bool has_doubles(const LaunchRequest& request) {
+  const auto listed = in_order(request);
+  return std::any_of(listed.begin(), listed.end(), [](const auto& one) {
+    const Numbers& numbers = one.second;
+    if (numbers.mixed) return false;
+    return numbers.members || (numbers.of.number.kind == NumberKind::kFloat && numbers.of.number.bytes == 8);
+  });
+}
+
 struct Named {
   DataKind kind;
   double limit;
@@ -239,6 +249,7 @@ uint32_t OtherNumbers::variants(const LaunchRequest& request, uint64_t nth, Othe
   for_each_allocation(add_bytes, &bytes);
   if (bytes > kMostBytes) return 0;
   if (mode == OtherNumbersMode::kSome) return of_data(request, nth).total();
+  if (mode == OtherNumbersMode::kLarge) return has_doubles(request) ? 3 : 1;
   if (mode < OtherNumbersMode::kWide && mode != OtherNumbersMode::kArguments) return 1;
   if (!request.kernel->has_parameters || request.cooperative) return 0;
   if (mode == OtherNumbersMode::kWide)
@@ -262,7 +273,10 @@ OtherNumbers::OtherNumbers(const LaunchRequest& request, uint64_t nth, OtherNumb
   const bool wide = mode == OtherNumbersMode::kWide, with_data = mode == OtherNumbersMode::kTogether;
   const bool named = mode == OtherNumbersMode::kNamed;
   if (mode != OtherNumbersMode::kArguments && !wide && !with_data && !named) {
-    alter_data(request, nth, mode, mode == OtherNumbersMode::kSome ? of_data(request, nth)[variant] : 0);
+    if (mode == OtherNumbersMode::kLarge && variant > 0)
+      alter_doubles(request, variant == 1 ? kBeyondFloats : -kBeyondFloats);
+    else
+      alter_data(request, nth, mode, mode == OtherNumbersMode::kSome ? of_data(request, nth)[variant] : 0);
     return;
   }
   if (!with_data)
@@ -345,6 +359,14 @@ void OtherNumbers::alter_data(const LaunchRequest& request, uint64_t nth, OtherN
   alter_all(request, nth, mode);
 }
 
+void OtherNumbers::alter_doubles(const LaunchRequest& request, int power) {
+  for (const auto& [allocation, numbers] : altered_with(request))
+    if (!numbers.mixed)
+      change_numbers(*allocation, numbers,
+                     [&](char* at, uint64_t bytes, const BufferNumbers& of) { scale_doubles(at, bytes, of, power); });
+  told_ = power > 0 ? "doubles beyond all floats" : "doubles below all floats";
+}
+
 void OtherNumbers::alter_kinds(const LaunchRequest& request, uint64_t nth, DataKind kind, const Allocation* only,
                                const Bounds& bounds) {
   for (const auto& [allocation, numbers] : altered_with(request, kind == DataKind::kCrowded)) {
@@ -423,6 +445,7 @@ void OtherNumbers::alter_size(const LaunchRequest& request, const OtherSize& oth
   if (other.keyed) alter_keys(request, other);
   if (other.edges || other.halves) alter_floats(request, other);
   if (!other.bare) return;
+  told_ = "another size, and NaN at its end";
   for (const auto& [allocation, numbers] : altered_with(request)) {
     auto* at = reinterpret_cast<char*>(allocation->base);  // NOLINT(performance-no-int-to-ptr)
     if (numbers.mixed || allocation->kind == MemoryKind::kSymbol) continue;

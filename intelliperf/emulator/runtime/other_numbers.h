@@ -41,6 +41,7 @@ class OtherNumbers {
     std::vector<char> content;
   };
   void alter_data(const LaunchRequest& request, uint64_t nth, OtherNumbersMode mode, uint32_t which);
+  void alter_doubles(const LaunchRequest& request, int power);
   void alter_kinds(const LaunchRequest& request, uint64_t nth, DataKind kind, const Allocation* only,
                    const Bounds& bounds);
   void alter_together(const LaunchRequest& request, uint64_t nth, uint32_t which);

@@ -19,7 +19,8 @@
 //      The emulator alters more of them, in more ways: see other_sizes.h and other_data.h.
 //   4  What the application copies to the device, as it arrives, and for good: the way of 2, with numbers told by
 //      their bits. No launch is repeated, so that programs with other kernels can be compared.
-//   5  Floats that the kernel only reads, all multiplied by 128.
+//   5  Floats that the kernel only reads, all multiplied by 128; on the emulator, all doubles also by powers of two that no
+//      float has.
 //   6  On the emulator: sizes and numbers that some bits do not hold, see wide_launches.h.
 //   7  On the emulator: another value of a plain argument, most of all of one that chooses what is done, together with
 //      other data.
