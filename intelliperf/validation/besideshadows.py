@@ -51,6 +51,10 @@ class BesideShadows:
             self.wrong = self._numbers.compare(sync, base, other, pairing, deadline)
         return found
 
+    def unsettled(self, label: str) -> Divergence | None:
+        """See `Checker.unsettled`."""
+        return self._numbers.unsettled(label)
+
     def doubts(self, number: int) -> bool:
         """Has the original no one answer at that point?"""
         return isinstance(self._numbers, DoubtingChecker) and self._numbers.doubts(number)

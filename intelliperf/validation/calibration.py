@@ -37,7 +37,7 @@ POISON, OTHER_POISON = POISONS  # they differ in every bit
 TWIN = "other-poison"
 BASE = "reference"
 _MASK_LIMIT_BYTES = 64 * 1024 * 1024
-_FEW_SHARE = 1 / 16  # no more of a chunk may depend on the order for the rest to be compared
+_FEW_SHARE = 1 / 16  # no more of a chunk or buffer may depend on the order for the rest to be compared
 _UNDEFINED_RELATIVE = 1e-3  # two poisons make a float differ by more, noise by less
 
 # The base first. The clock is skewed so that printed times can be told from answers.
@@ -290,6 +290,11 @@ def copies(dispatch: Dispatch, hello: Hello | None) -> set[int]:
 def _only_by(dispatch: Dispatch, indices: Collection[int]) -> set[int]:
     led_to = [(pointer.allocation, one.index in indices) for one in dispatch.arguments for pointer in one.pointers]
     return {id for id, such in led_to if such} - {id for id, such in led_to if not such}
+
+
+def is_few(loose: Mask) -> bool:
+    """Is the rest worth comparing where these depend on the order?"""
+    return bool(np.count_nonzero(loose) <= loose.size * _FEW_SHARE)
 
 
 def undefined_bytes(scalar: Scalar, left: Bytes, right: Bytes) -> Mask:

@@ -25,7 +25,8 @@ from intelliperf.validation.buffers.compare import (
 )
 from intelliperf.validation.buffers.elements import BYTE, Bytes, Mask, Scalar
 from intelliperf.validation.buffers.tolerance import Allowance, Steadiness, UserTolerance, wrongly_accepted
-from intelliperf.validation.calibration import Calibration, copies, scalars
+from intelliperf.validation.calibration import Calibration, copies, is_few, scalars
+from intelliperf.validation.nanplaces import NAN, NanPlaces, excused
 from intelliperf.validation.runs.content import Content, chunks_that_differ
 from intelliperf.validation.runs.events import Divergence
 from intelliperf.validation.runs.lockstep import Paused, Sync
@@ -33,9 +34,9 @@ from intelliperf.validation.runs.pairing import Key, Pairing, argument_differenc
 from intelliperf.validation.runs.reach import chosen
 from intelliperf.validation.runs.remembered import Remembered
 
-_INFINITE = "some numbers infinite"  # what a dispatch says of its data
 _SAMPLE_BYTES = 1 << 18  # of live content, to plant errors in
 _WORD, _DOUBLE = 32, 64  # bits
+_MOST_LOOSE_BYTES = 1 << 24  # of a buffer, to be taken apart
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,8 @@ class Checker:
     forgets: bool = False  # spoil the candidate's scratch memory wherever it was compared
     altered: bool = False  # the data are not the application's: one NaN is as good as another
     without: set[tuple[int, Key]] = field(default_factory=set)  # buffers not to look at, by the number of the point
+    nan_places: NanPlaces = field(default_factory=NanPlaces)  # of altered launches
+    loose: dict[tuple[int, Key], Mask] = field(default_factory=dict)  # and bytes of a buffer, likewise
     compared_bytes: int = 0
     undefined_bytes: int = 0
     syncs: set[int] = field(default_factory=set)
@@ -81,21 +84,42 @@ class Checker:
         """From here on."""
         self.calibration = calibration
 
-    def disagreements(self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline) -> set[Key]:
-        """All buffers in which the two are further apart than allowed."""
+    def unsettled(self, label: str) -> Divergence | None:
+        """Once the run has ended: what was to be looked at again, and was not."""
+        number = self.nan_places.unsettled()
+        if number is None:
+            return None
+        text = f"on other numbers, {NAN}: the candidate has numbers where the original has NaN"
+        return Divergence(label, Outcome.WRONG_OUTPUT, text, sync=number)
+
+    def disagreements(
+        self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline
+    ) -> dict[Key, Mask | None]:
+        """All buffers in which the two are further apart than allowed: in which bytes, None where in many."""
         known = self._scalars(base)
         due = chosen(sync, base)
-        found = set()
+        found: dict[Key, Mask | None] = {}
         for mine, theirs in pairing.pairs:
             if due is None or mine.id in due:
                 scalar = known.get(mine.id, ("", BYTE))[1]
                 if self._buffer(sync, (base, mine, scalar), (other, theirs), pairing, deadline) is not None:
-                    found.add(key_of(mine))
+                    rule = self._allowance(_launch(base), key_of(mine), scalar)
+                    found[key_of(mine)] = self._few(rule, base, mine, other.buffer(theirs.id))
         return found
+
+    def _few(self, allowance: Allowance, base: Paused, mine: Allocation, right: Content) -> Mask | None:
+        left = base.buffer(mine.id)
+        if left.size != right.size or left.size > _MOST_LOOSE_BYTES or allowance.steadiness >= Steadiness.UNORDERED:
+            return None
+        wrong = self._wrong(allowance, left.whole(), right.whole(), False, base.dispatch.alteration)
+        found: Mask = np.repeat(wrong, left.size // wrong.size)
+        return found if is_few(found) else None
 
     def compare(
         self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline
     ) -> Divergence | None:
+        if not base.dispatch.alteration:
+            self.nan_places.next_launch()
         hellos = base.side.hello, other.side.hello
         mine, theirs = (h.constants.get(base.dispatch.kernel, frozenset()) if h else frozenset() for h in hellos)
         self.constants |= theirs ^ mine
@@ -206,6 +230,9 @@ class Checker:
             same = same_multiset(allowance.scalar, left.whole(), right.whole())
             return None if same else _Wrong("holds other elements than the original's, whatever their order")
         copied = self.altered and mine.id in copies(here.dispatch, here.side.hello)
+        alteration = here.dispatch.alteration
+        if unlike := self.nan_places.settle(key, alteration, allowance, left.whole):
+            return _Wrong(unlike)
         builder = MismatchBuilder(allowance.scalar, left.size)
         told = left.differences(right, allowance.numbers)
         if told is not None:
@@ -217,31 +244,30 @@ class Checker:
         for offset, expected, found in chunks_that_differ(left, right, deadline, told):
             if not allowance.scalar.floating:
                 found = same_pointers(pairing, expected, found)
-            found = self._defined(here.dispatch.index, key, offset, expected, found)
+            found = self._steady(sync.number, here, key, offset, expected, found)
             if not np.array_equal(expected, found):
                 self.apart.add(key)
-            wrong = self._wrong(allowance, expected, found, copied, here.dispatch.alteration == _INFINITE)
+            wrong = self._wrong(allowance, expected, found, copied, alteration)
+            if self.altered and alteration == NAN and not copied:
+                wrong = self.nan_places.set_aside(key, sync.number, allowance, offset, wrong, (expected, found))
             builder.add(offset, wrong, expected, found)
-        mismatch = builder.mismatch()
-        if (
-            mismatch is not None
-            and not copied
-            and mismatch.relative is not None
-            and mismatch.relative <= allowance.unsure
-        ):
-            self.unsure[key] = f"{mismatch.relative:.2g}"
-            return None
+        return self._told(key, allowance, builder.mismatch(), copied)
+
+    def _told(self, key: Key, allowance: Allowance, mismatch: Mismatch | None, copied: bool) -> _Wrong | None:
         if mismatch is None:
+            return None
+        if not copied and mismatch.relative is not None and mismatch.relative <= allowance.unsure:
+            self.unsure[key] = f"{mismatch.relative:.2g}"
             return None
         return _Wrong(mismatch.describe() + _advice(mismatch, allowance), mismatch.near and not copied)
 
-    def _wrong(self, allowance: Allowance, expected: Bytes, found: Bytes, copied: bool, infinite: bool) -> Mask:
+    def _wrong(self, allowance: Allowance, expected: Bytes, found: Bytes, copied: bool, alteration: str) -> Mask:
         wrong = wrong_elements(allowance, expected, found)
         if not self.altered or not allowance.scalar.floating or expected.size % allowance.scalar.size:
             return wrong
         if copied:
             return wrong | _other_bits(allowance.scalar, expected, found)
-        return wrong & ~_excused(allowance.scalar, expected, found, infinite)
+        return wrong & ~excused(allowance.scalar, expected, found, alteration)
 
     def _erratic(self, base: Paused, key: Key) -> bool:
         return (base.dispatch.index, key) in self.calibration.erratic_at
@@ -270,15 +296,17 @@ class Checker:
             name = self.calibration.names.get(key, str(key))
             self.ulps[name] = max(self.ulps.get(name, 0), *(one.ulps for one in told))
 
-    def _defined(self, dispatch: int, key: Key, offset: int, expected: Bytes, found: Bytes) -> Bytes:
-        """`found` with the bytes that the reference itself leaves undefined taken from it."""
-        mask = self.calibration.undefined.get(dispatch, key, offset, expected.size)
-        if mask is None:
-            return found
-        excluded = int(np.count_nonzero(mask))
-        self.undefined_bytes += excluded
-        self.compared_bytes -= excluded
-        return np.where(mask, expected, found)
+    def _steady(self, number: int, here: Paused, key: Key, offset: int, expected: Bytes, found: Bytes) -> Bytes:
+        """`found`, but the reference's own bytes where it leaves them undefined or they depend on the order."""
+        mask = self.calibration.undefined.get(here.dispatch.index, key, offset, expected.size)
+        if mask is not None:
+            excluded = int(np.count_nonzero(mask))
+            self.undefined_bytes += excluded
+            self.compared_bytes -= excluded
+            found = np.where(mask, expected, found)
+        loose = self.loose.get((number, key))
+        part = loose[offset : offset + expected.size] if loose is not None else None
+        return found if part is None or part.size != expected.size else np.where(part, expected, found)
 
     def _prove(self, sync: Sync, key: Key, allowance: Allowance, content: Content) -> None:
         """On live content, at the first, second, fourth, … comparison: planted errors must be noticed."""
@@ -359,13 +387,6 @@ class Checker:
         told = [f"{buffer}: {rule}{self._distance(buffer)}" for buffer, rule in sorted(self.allowances.items())]
         told += self._not_everywhere()
         return Check(name, CheckStatus.PASSED, "; ".join(told) + "; everything else bit-exact")
-
-
-def _excused(scalar: Scalar, expected: Bytes, found: Bytes, infinite: bool) -> Mask:
-    """Where both are NaN; of infinite numbers, where either is: another order of operations may make it."""
-    nans = np.isnan(scalar.floats(expected)), np.isnan(scalar.floats(found))
-    excused: Mask = nans[0] | nans[1] if infinite else nans[0] & nans[1]
-    return excused
 
 
 def _other_bits(scalar: Scalar, expected: Bytes, found: Bytes) -> Mask:

@@ -18,6 +18,7 @@ from intelliperf.validation.othernumbers import (
     ALTERATIONS,
     COPIES,
     LARGER,
+    MORE_ORDERS,
     NAMED,
     TOGETHER,
     TWIN,
@@ -160,7 +161,7 @@ class NumbersGate:
         self, trial: Trial, alterations: Sequence[Alteration], calibrations: Mapping[Alteration, Calibration]
     ) -> tuple[Followed | None, _Wrong | None]:
         """What came of it, or how it went wrong; neither where the original is not deterministic, or does not run."""
-        ways: dict[int, Observer] = {one.way: BesideTwin(self._observer(one, calibrations[one])) for one in alterations}
+        ways = {one.way: BesideTwin(self._observer(one, calibrations[one])) for one in alterations}
         observer = ByWay(ways)
         try:
             followed = self._followed(trial, alterations, calibrations[alterations[0]], observer)
@@ -169,6 +170,9 @@ class NumbersGate:
         found = followed.divergences.get(_ALTERED)
         if found is not None:
             return None, _Wrong(found.outcome, next((one for one in alterations if one.way == observer.wrong), None))
+        for one in alterations:
+            if ways[one.way].unsettled(_ALTERED) is not None:
+                return None, _Wrong(Outcome.WRONG_OUTPUT, one)
         return (None if TWIN in followed.divergences else followed), None
 
     def _altered(self, trial: Trial, alteration: Alteration) -> Rejection | Told:
@@ -220,10 +224,10 @@ class NumbersGate:
         twin = self._twin(trial, common | altered) if doubts else None
         return BesideShadows(lambda: self._observer(alteration, calibration), twin)
 
-    def _twin(self, trial: Trial, altered: Interception) -> SideRun:
+    def _twin(self, trial: Trial, altered: Interception, order: Interception = TWIN_ORDER) -> SideRun:
         """A number that makes it much slower than the original is left alone."""
         patient = replace(altered, other_seconds=_PATIENCE * _MOST_SECONDS)
-        return SideRun(TWIN, trial.case.reference, patient | TWIN_ORDER | TWIN_GARBAGE)
+        return SideRun(TWIN, trial.case.reference, patient | order | TWIN_GARBAGE)
 
     def _by_ways(self, trial: Trial, alterations: Sequence[Alteration], calibration: Calibration) -> Interception:
         """What both versions' launches are altered by, whatever the alterations are of."""
@@ -251,6 +255,10 @@ class NumbersGate:
         observer = self._observer(alteration, calibration)
         try:
             followed = self._followed(trial, [alteration], calibration, observer)
+            for order in MORE_ORDERS:
+                if not _may_be_order(followed.divergences.get(_ALTERED), observer):
+                    break
+                followed = self._followed(trial, [alteration], calibration, observer, order)
         except SideFailed as error:
             return Told(failed=(f"{alteration.wrong}: the original does not run: {error}",))
         if (twin := followed.divergences.get(TWIN)) is not None:
@@ -259,7 +267,7 @@ class NumbersGate:
             return Told(failed=(f"{alteration.wrong}: {why}",))
         if isinstance(observer, DoubtingChecker) and 0 < followed.syncs <= len(observer.doubtful):
             return Told(failed=(f"{alteration.wrong}: {_NO_ONE_ANSWER}",))
-        found = followed.divergences.get(_ALTERED)
+        found = followed.divergences.get(_ALTERED) or observer.unsettled(_ALTERED)
         roomy = Feature.ROOMY_MEMORY in self._reference.backend.honours
         return found if found is not None else _told(alteration, followed, roomy)
 
@@ -274,7 +282,12 @@ class NumbersGate:
         return alteration.doubtful or not TWIN_ORDER.features <= self._reference.backend.honours
 
     def _followed(
-        self, trial: Trial, alterations: Sequence[Alteration], calibration: Calibration, observer: Observer
+        self,
+        trial: Trial,
+        alterations: Sequence[Alteration],
+        calibration: Calibration,
+        observer: Observer,
+        order: Interception = TWIN_ORDER,
     ) -> Followed:
         """Raises `SideFailed` where the original does not run."""
         altered = self._reference.common(trial) | self._altered_by(trial, alterations, calibration)
@@ -283,7 +296,7 @@ class NumbersGate:
         own, theirs = trial.own_grids
         runs = [SideRun(BASE, trial.case.reference, base | own), SideRun(_ALTERED, trial.application, others | theirs)]
         if any(map(self._doubts, alterations)):
-            runs.insert(1, self._twin(trial, altered | own))
+            runs.insert(1, self._twin(trial, altered | own, order))
         rule = Rule(
             lambda d: d.target and d.status == 0,
             self._reference.free_geometry(trial),
@@ -337,6 +350,13 @@ def _doubts_at(observer: Observer, number: int) -> bool:
     return isinstance(observer, DoubtingChecker) and observer.doubts(number)
 
 
+def _may_be_order(found: Divergence | None, observer: Observer) -> bool:
+    """Is it beside elements that depend on the order, of which more orders may show more?"""
+    if found is None or found.outcome is not Outcome.WRONG_OUTPUT or not isinstance(observer, DoubtingChecker):
+        return False
+    return any(number == found.sync for number, _ in observer.checker.loose)
+
+
 def _nearest_first(constant: float) -> tuple[float, float]:
     return abs(constant), constant
 
@@ -350,7 +370,8 @@ def _later(alteration: Alteration, first: Alteration | None) -> bool:
 
 def _holds(beside: BesideShadows) -> bool:
     """Was nothing wrong with the numbers in the whole run, nor with the run?"""
-    return beside.wrong is None and beside.followed is not None and not beside.followed.divergences
+    ended_well = beside.wrong is None and beside.followed is not None and not beside.followed.divergences
+    return ended_well and beside.unsettled(_ALTERED) is None
 
 
 def _seen_enough(alteration: Alteration, followed: Followed) -> bool:
