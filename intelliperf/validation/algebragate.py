@@ -186,7 +186,7 @@ class AlgebraGate:
             trial.note(NAME, CheckStatus.FAILED, proof.rejection.detail)
         elif observer is None or not observer.shaded:
             trial.note(NAME, CheckStatus.NOT_RUN, proof.doubt or "the runs have no shadows")
-        elif not observer.accounts:
+        elif not observer.accounts and not proof.doubt:
             trial.note(NAME, CheckStatus.NOT_RUN, _NO_FLOATS)
         elif proof.doubt:
             told = f"no evidence: {proof.doubt}; the tolerance derived from the original's noise serves instead"
