@@ -68,8 +68,10 @@ void move_rows(const Rows& to, const Rows& from) {
     std::memmove(pointer_to(to.first + row * to.pitch), pointer_to(from.first + row * from.pitch), to.bytes);
 }
 
-void touch(const Rows& rows) {
-  L2Contents::instance().touch({{rows.first, rows.first + rows.extent(), rows.bytes * rows.count}});
+void touch(const Rows& rows, bool by_host) {
+  const uint64_t bytes = rows.bytes * rows.count;
+  const uint64_t kept = by_host ? std::min(bytes, L2Contents::kOfHostCopy) : bytes;
+  L2Contents::instance().touch({{rows.first, rows.first + rows.extent(), kept}});
 }
 
 void account(HostCall call, size_t bytes, Stream& stream) {
@@ -139,8 +141,8 @@ void move_and_account(const Rows& to, const Rows& from, Stream& stream, bool blo
     for (size_t row = 0; row < to.count; ++row)
       OtherNumbers::alter_copy(pointer_to(to.first + row * to.pitch), to.bytes);
   shade_rows(to, from, to_device, from_device);
-  if (from_device) touch(from);
-  if (to_device) touch(to);
+  if (from_device) touch(from, !to_device);
+  if (to_device) touch(to, !from_device);
   if (name) account(call, to.bytes * to.count, stream);
 }
 
@@ -227,7 +229,7 @@ int set_rows(const Rows& rows, Element value, Stream* handle, bool blocking) {
     for (size_t row = 0; row < rows.count; ++row)
       fill(pointer_to(rows.first + row * rows.pitch), value, rows.bytes / sizeof(Element));
     for (size_t row = 0; row < rows.count; ++row) shadow_filled(pointer_to(rows.first + row * rows.pitch), rows.bytes);
-    touch(rows);
+    touch(rows, false);
     HostCall call{"memset"};  // never makes the host wait
     call.to = rows.first;
     account(call, rows.bytes * rows.count, on);
