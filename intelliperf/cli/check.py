@@ -13,7 +13,8 @@ from pathlib import Path
 from intelliperf.backends import with_gpu
 from intelliperf.cli.application import application_of
 from intelliperf.cli.options import CheckOptions
-from intelliperf.emulator.watching import IN_ORDER, Schedule, Watched, schedules, seeded, watch
+from intelliperf.emulator.schedules import IN_ORDER, Schedule, schedules, seeded
+from intelliperf.emulator.watching import Watched, watch
 from intelliperf.errors import BuildFailed
 from intelliperf.project.recipes import is_python
 from intelliperf.project.scratch import Workspace

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from intelliperf.devices import models as devices
 from intelliperf.emulator.buildenvironment import build_environment, shim_directory
 from intelliperf.emulator.decisive import decisive_gain
+from intelliperf.emulator.schedules import seeded
 from intelliperf.errors import ApplicationFailed, ProtocolError
 from intelliperf.processes.sandbox import UNCONFINED, Sandbox
 from intelliperf.protocols import ApplicationProfile, BufferKey, Memory, Plans, Timing
@@ -31,6 +32,7 @@ from intelliperf.records import (
 
 if TYPE_CHECKING:
     from intelliperf.emulator.altering import AlterationPlan
+    from intelliperf.emulator.safety import LocatedFault
     from intelliperf.emulator.strict import StrictBuild
     from intelliperf.emulator.tracefiles import Trace
     from intelliperf.emulator.tracing import Tracer
@@ -200,12 +202,25 @@ class EmulatorBackend:
         except (ApplicationFailed, ProtocolError) as error:
             unseen = [Check(name, CheckStatus.NOT_RUN, "the traced run failed") for name in safety.CHECKS]
             return (Check("traced run", CheckStatus.FAILED, str(error)), *unseen)
-        return safety.compare(
-            safety.located(known, Project(reference.project)),
-            safety.located(seen, Project(candidate.project)),
-            self.probe().vendor,
-            safety.coverage_of(seen),
-        )
+        before = [*safety.located(known, Project(reference.project)), *self._interrupted(reference, deadline_s)]
+        racing = {(fault.kind, fault.kernel) for fault in before}  # what chance shows of these proves nothing new
+        after = [*safety.located(seen, Project(candidate.project))]
+        chance = self._interrupted(candidate, deadline_s, self._sandbox)
+        after += [fault for fault in chance if (fault.kind, fault.kernel) not in racing]
+        return safety.compare(before, after, self.probe().vendor, safety.coverage_of(seen))
+
+    def _interrupted(
+        self, application: Application, deadline_s: float, sandbox: Sandbox = UNCONFINED
+    ) -> Sequence[LocatedFault]:
+        """What shows where blocks and lanes get on by chance; nothing where the run fails, which is for other gates."""
+        from intelliperf.emulator import safety
+        from intelliperf.emulator.sourcelines import Project
+
+        try:
+            trace = self._tracer.trace(application, deadline_s, sandbox, seeded(1)).trace
+        except (ApplicationFailed, ProtocolError):
+            return ()
+        return safety.located(trace, Project(application.project))
 
     def strictness(self, application: Application, candidate: Application) -> Check:
         """The traced runs tell which kernels the real target's compiler took; see `strict`."""

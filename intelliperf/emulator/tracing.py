@@ -13,6 +13,7 @@ from pathlib import Path
 from intelliperf.emulator.awaiting import Watch
 from intelliperf.emulator.launchless import why_no_runtime
 from intelliperf.emulator.safety import fault_notes, tolerance_note
+from intelliperf.emulator.schedules import IN_ORDER, Schedule
 from intelliperf.emulator.sourcelines import Project
 from intelliperf.emulator.tracefiles import Trace
 from intelliperf.errors import ApplicationFailed, ProtocolError
@@ -66,11 +67,17 @@ class Tracer:
         self._tell = tell
         self._runs: dict[tuple[object, ...], TracedRun] = {}
 
-    def trace(self, application: Application, deadline_s: float, sandbox: Sandbox = UNCONFINED) -> TracedRun:
+    def trace(
+        self,
+        application: Application,
+        deadline_s: float,
+        sandbox: Sandbox = UNCONFINED,
+        schedule: Schedule = IN_ORDER,
+    ) -> TracedRun:
         """Raises `ApplicationFailed` where the program does not end in order or never used the emulator."""
-        key = (application, *_identity(application))
+        key = (application, *_identity(application), *([] if schedule == IN_ORDER else [schedule.name]))
         if key not in self._runs:
-            self._runs[key] = self._run(application, deadline_s, sandbox)
+            self._runs[key] = self._run(application, deadline_s, sandbox, schedule)
         return self._runs[key]
 
     def seconds(self, application: Application) -> float | None:
@@ -83,13 +90,14 @@ class Tracer:
         key = (application, *_identity(application))
         self._runs[key] = TracedRun(open_trace(records, application), exit_status, seconds)
 
-    def _run(self, application: Application, deadline_s: float, sandbox: Sandbox) -> TracedRun:
+    def _run(self, application: Application, deadline_s: float, sandbox: Sandbox, schedule: Schedule) -> TracedRun:
         records = self._fresh()
         watch = Watch(records.parent / "progress", self._tell, deadline_s)
         environment = {
             **self._environment(),
             **dict(application.environment),
             **trace_environment(records),
+            **schedule.environment,
             PROGRESS: str(watch.directory),
         }
         argv = sandbox.wrap(application.argv, writable=(application.project, records.parent), names=[*environment])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from intelliperf.emulator.awaiting import Watch
 from intelliperf.emulator.launchless import why_no_runtime
+from intelliperf.emulator.schedules import Schedule
 from intelliperf.emulator.tracefiles import Fault, Trace
 from intelliperf.emulator.tracing import trace_environment
 from intelliperf.errors import ApplicationFailed
@@ -18,33 +19,6 @@ from intelliperf.records import Application
 
 EVENTS_PER_LAUNCH = 20_000_000  # lane accesses: a launch beyond them is looked at in a sample of its blocks
 LAUNCHES_PER_KERNEL = 200  # of one shape
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """One order in which lanes and blocks run, and what fresh memory holds."""
-
-    name: str  # for people: how to have it again
-    environment: Mapping[str, str]
-
-
-IN_ORDER = Schedule("in order", {})
-
-
-def schedules(seeds: int) -> tuple[Schedule, ...]:
-    """In order, backwards over other garbage, then by chance: interrupted anywhere."""
-    backwards = {
-        "INTELLIPERF_LANE_ORDER": "reverse",
-        "INTELLIPERF_BLOCK_ORDER": "reverse",
-        "INTELLIPERF_POISON": "0x5B",
-    }
-    return IN_ORDER, Schedule("in reverse order", backwards), *(seeded(seed) for seed in range(1, seeds + 1))
-
-
-def seeded(seed: int) -> Schedule:
-    chance = f"random:{seed}"
-    names = ("INTELLIPERF_LANE_ORDER", "INTELLIPERF_BLOCK_ORDER", "INTELLIPERF_PREEMPT")
-    return Schedule(f"seed {seed}", {**dict.fromkeys(names, chance), "INTELLIPERF_POISON": str(0x61 + seed % 32)})
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,9 @@ from emulator_records import KERNEL, STATIC, Recording, site
 import intelliperf.dropins
 from intelliperf.emulator import lines, safety, sourcelines, strict
 from intelliperf.emulator.defects import defects_of
+from intelliperf.emulator.schedules import IN_ORDER
 from intelliperf.emulator.tracefiles import Trace
-from intelliperf.emulator.watching import IN_ORDER, Watched
+from intelliperf.emulator.watching import Watched
 from intelliperf.errors import SourceNotFound
 from intelliperf.processes.process import run
 from intelliperf.records import AccessKind, CheckStatus, MemorySpace, Metric, SourceEvidence

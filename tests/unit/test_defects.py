@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from intelliperf.emulator.defects import other_output, unfinished
-from intelliperf.emulator.watching import IN_ORDER, Watched, seeded, watch
+from intelliperf.emulator.schedules import IN_ORDER, seeded
+from intelliperf.emulator.watching import Watched, watch
 from intelliperf.errors import ApplicationFailed
 from intelliperf.processes.process import run
 from intelliperf.records import Application, Defect, DefectLevel, Geometry, SourcePoint

@@ -27,7 +27,8 @@ from readers import reading_of
 
 from intelliperf.cli.verify import target
 from intelliperf.emulator.backend import EmulatorBackend
-from intelliperf.emulator.watching import IN_ORDER, Watched, schedules, watch
+from intelliperf.emulator.schedules import IN_ORDER, schedules
+from intelliperf.emulator.watching import Watched, watch
 from intelliperf.processes.process import Completed, run
 from intelliperf.processes.sandbox import Sandbox
 from intelliperf.protocols import ApplicationProfile

@@ -8,7 +8,8 @@ import pytest
 from inprocess import WITHOUT_FACTS, build_here
 
 from intelliperf.emulator.backend import EmulatorBackend
-from intelliperf.emulator.watching import IN_ORDER, Watched, seeded, watch
+from intelliperf.emulator.schedules import IN_ORDER, seeded
+from intelliperf.emulator.watching import Watched, watch
 from intelliperf.records import Application
 
 _ROOT = Path(__file__).parent / "order"
