@@ -39,6 +39,7 @@ PARTS = (
     "installation",
     "host_calls",
     "json",
+    "l2_contents",
     "launch",
     "lds",
     "lds_guards",

@@ -134,11 +134,6 @@ def test_why_there_is_no_time_per_line_is_told(application: Application, tmp_pat
     assert taken.why.endswith("ROCm 6.2 takes no host trap samples: install 6.3 or later")
 
 
-@pytest.fixture(scope="module")
-def backend(tmp_path_factory: pytest.TempPathFactory) -> RocmBackend:
-    return RocmBackend(tmp_path_factory.mktemp("device"), launcher=LAUNCHER)
-
-
 @pytest.mark.parametrize(
     ("decoder", "said"),
     [
@@ -147,8 +142,9 @@ def backend(tmp_path_factory: pytest.TempPathFactory) -> RocmBackend:
     ],
 )
 def test_the_best_way_that_works_gives_time_and_better_ones_are_named(
-    application: Application, backend: RocmBackend, monkeypatch: pytest.MonkeyPatch, decoder: str, said: str
+    application: Application, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, decoder: str, said: str
 ) -> None:
+    backend = RocmBackend(tmp_path, launcher=LAUNCHER)  # one remembers a program's lines
     monkeypatch.setenv("PATH", os.pathsep.join([str(STAND_IN), os.environ["PATH"]]))
     monkeypatch.setenv("ROCPROF_ATT_LIBRARY_PATH", decoder)
     found = backend.lines(application, KERNEL, DEADLINE_S)
