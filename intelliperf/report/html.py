@@ -52,7 +52,7 @@ def content_of(report: Report, sources: Mapping[Path, str] | None = None) -> Con
     rationales = [attempt.candidate.rationale for attempt in steps if attempt.candidate is not None]
     judged = _judged(report)
     return Content(
-        title=f"IntelliPerf {report.formula}: {report.ending.value}",
+        title=f"IntelliPerf {wording.subject(report)}: {report.ending.value}",
         headline=wording.headline(report),
         shown_first=tuple(wording.shown_first(report)),
         risks=risks(judged, steps) if report.patch else (),

@@ -19,7 +19,7 @@ def summary(report: Report) -> str:
 
 
 def _lines(report: Report) -> Iterator[str]:
-    yield f"# {report.formula}: {_flat(wording.headline(report))}"
+    yield f"# {wording.subject(report)}: {_flat(wording.headline(report))}"
     yield from (f"- {title}: {_flat(text)}" for title, text in wording.shown_first(report))
     yield from _facts(report)
     yield from _gates(report)

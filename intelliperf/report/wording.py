@@ -20,6 +20,7 @@ from intelliperf.records import (
     MemorySpace,
     Metric,
     OriginKind,
+    Outcome,
     Provenance,
     Report,
     Scope,
@@ -39,6 +40,7 @@ from intelliperf.sentences import (
 )
 
 _TELLABLE = 1.001
+_FOR_TIME = " for its time alone, no gate found it wrong"
 _WORTH_A_HEADLINE = 1.02  # gain of the whole application below which a kernel's own would mislead
 
 
@@ -209,7 +211,8 @@ def headline(report: Report) -> str:
     given = [a for a in report.attempts if a.verdict is not None and a.origin.kind is OriginKind.USER]
     if given:
         name, detail = outcome(given[-1])
-        return f"patch refused: {name}: {detail}"
+        slow = given[-1].verdict is not None and given[-1].verdict.outcome is Outcome.NOT_FASTER
+        return f"patch refused{_FOR_TIME if slow else ''}: {name}: {detail}"
     if report.finding is not None:
         told = _main_finding(report) if report.diagnoses else report.finding.sentence
         return f"{report.ending.value}: {told}"
@@ -288,9 +291,18 @@ def _strength(report: Report) -> str:
     return told + ("; NOT judged on the emulator" if only_on_hardware(report) else "")
 
 
+def subject(report: Report) -> str:
+    """What a title begins with: the formula, or that a patch was to be judged."""
+    given = any(attempt.origin.kind is OriginKind.USER for attempt in report.attempts)
+    return "verify" if given else report.formula
+
+
 def opened(report: Report) -> str:
-    """What was not checked, in one line; what stands for nothing is said, too."""
-    return "; ".join(report.not_checked) or "nothing of what the gates look at"
+    """What was not checked, in one line; where that is nothing, it is said, too."""
+    if report.not_checked:
+        return "; ".join(report.not_checked)
+    refused = report.accepted is None and bool(judged(report))
+    return "what the gates after the one that refused it look at" if refused else "nothing that the gates look at"
 
 
 def shown_first(report: Report) -> Iterator[tuple[str, str]]:

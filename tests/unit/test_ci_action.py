@@ -179,7 +179,7 @@ def test_a_pull_request_is_judged_commented_on_once_checked_and_scanned(tmp_path
     (comment,) = hub.repository.comments
     assert comment["body"].startswith("<!-- intelliperf verify -->") and "ACCEPTED" in comment["body"]
     assert [check["conclusion"] for check in hub.repository.checks] == ["failure", "success"]
-    assert hub.repository.checks[0]["output"]["title"].startswith("diagnoseOnly: patch refused: WRONG_OUTPUT")
+    assert hub.repository.checks[0]["output"]["title"].startswith("verify: patch refused: WRONG_OUTPUT")
     log = json.loads(gzip.decompress(base64.b64decode(hub.repository.sarifs[0]["sarif"])))
     (result,) = log["runs"][0]["results"]
     where = result["locations"][0]["physicalLocation"]

@@ -22,6 +22,7 @@ from intelliperf.records import (
     Origin,
     OriginKind,
     OtherTime,
+    Outcome,
     Provenance,
     Report,
     Scope,
@@ -124,6 +125,14 @@ def test_a_refused_patch_is_said_to_be_refused_and_nothing_else(report: Report) 
     for text in (summary(refused), page(refused), closing(refused, Path("/run"))):
         assert "patch refused: WRONG_OUTPUT: out[17]: 3.0" in text
         assert "bottleneck found" not in text and "improved" not in text
+    assert summary(refused).startswith("# verify: patch refused: ")
+    assert "what the gates after the one that refused it look at" in summary(refused)
+    assert wrong.verdict is not None
+    slow = dataclasses.replace(
+        refused.attempts[0], verdict=dataclasses.replace(wrong.verdict, outcome=Outcome.NOT_FASTER)
+    )
+    headline = wording.headline(dataclasses.replace(refused, attempts=(slow,)))
+    assert headline.startswith("patch refused for its time alone, no gate found it wrong: NOT_FASTER")
 
 
 def test_verdicts_are_published_apart_from_the_report(report: Report, tmp_path: Path) -> None:
