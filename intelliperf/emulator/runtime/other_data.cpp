@@ -75,8 +75,8 @@ Value at_bound(const Bounds& bounds, uint64_t chance) {
                                                     : std::numeric_limits<Value>::infinity());
 }
 
-// The nothing that much data begins with.
-uint64_t late_start(uint64_t count) { return count / 8 * 5; }
+// So many numbers are nothing at first: five eighths of them, where the other half is room behind them.
+uint64_t late_start(uint64_t count) { return count / 16 * 5; }
 
 template <class Value>
 Value power_above(Value value) {
@@ -386,7 +386,7 @@ const char* name_of(DataKind kind) {
     case DataKind::kNear:
       return "numbers just below their bound";
     case DataKind::kLateStart:
-      return "nothing in the first five eighths";
+      return "nothing at first";
     case DataKind::kNan:
       return "some numbers NaN";
     case DataKind::kFarAbove:
