@@ -137,7 +137,7 @@ class Bounds:
         for parent in node.ancestors():
             plain = not {"hasInit", "hasVar"} & parent.flags
             if parent.kind == "IfStmt" and plain and len(parent.children) > 1 and parent.children[1] is child:
-                for test in _conjuncts(parent.children[0]):
+                for test in conjuncts(parent.children[0]):
                     least, limit = self._tested(test, identity)
                     below = min((each for each in (below, limit) if each is not None), default=None)
                     lowest = max((each for each in (lowest, least) if each is not None), default=None)
@@ -218,10 +218,11 @@ def _by_type(node: Node) -> int | None:
     return _RANGES.get(_plain(node)) if node.category else None
 
 
-def _conjuncts(condition: Node) -> Iterator[Node]:
+def conjuncts(condition: Node) -> Iterator[Node]:
+    """The parts of a condition that all have to hold."""
     node = condition.bare()
     if node.kind == "BinaryOperator" and node.opcode == "&&":
         for child in node.children:
-            yield from _conjuncts(child)
+            yield from conjuncts(child)
     else:
         yield node

@@ -16,6 +16,7 @@ from intelliperf.codegen.rules import groups
 from intelliperf.codegen.rules.addresses import Addresses, accesses
 from intelliperf.codegen.rules.block_sizes import blocks_of
 from intelliperf.codegen.rules.blocks import Program
+from intelliperf.codegen.rules.bounds import conjuncts
 from intelliperf.codegen.rules.declarations import unused_name
 from intelliperf.codegen.rules.lanes import initializer, written
 from intelliperf.codegen.rules.methods import METHOD_CALLS
@@ -109,21 +110,12 @@ def _parts(problem: Problem, kernel: Node) -> Iterator[Alone]:
     for guard in kernel.walk():
         if guard.kind != "IfStmt" or len(guard.children) != 2 or guard.parent is None:
             continue
-        tests = list(_conjuncts(guard.children[0]))
+        tests = list(conjuncts(guard.children[0]))
         firsts = [(test, text) for test in tests if (text := _tells_first(algebra, test)) is not None]
         if len(firsts) != 1 or guard.parent.kind != "CompoundStmt":
             continue
         if not any(uniform.varying(test) for test in tests if test is not firsts[0][0]):
             yield Alone(guard, *firsts[0])
-
-
-def _conjuncts(condition: Node) -> Iterator[Node]:
-    node = condition.bare()
-    if node.kind == "BinaryOperator" and node.opcode == "&&":
-        for child in node.children:
-            yield from _conjuncts(child)
-    else:
-        yield node
 
 
 def _tells_first(algebra: Algebra, test: Node) -> str | None:
