@@ -304,9 +304,12 @@ class DeviceChecker(Protocol):
     """What the device's own tools say of a candidate."""
 
     def safety(
-        self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float
+        self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float, by_chance: bool = True
     ) -> tuple[Check, ...]:
-        """Races, out-of-bounds and uninitialised reads that the candidate introduces."""
+        """Races, out-of-bounds and uninitialised reads that the candidate introduces.
+
+        `by_chance`: also with blocks and lanes interrupted by a seed, where the device can.
+        """
         ...
 
     def strictness(self, application: Application, candidate: Application) -> Check:

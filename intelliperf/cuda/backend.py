@@ -181,7 +181,7 @@ class CudaBackend:
         return self._comparer
 
     def safety(
-        self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float
+        self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float, by_chance: bool = True
     ) -> tuple[Check, ...]:
         if self._sanitizer is None:
             self._sanitizer = Sanitizer(find_toolkit(), self._logs("sanitizer"), self._sandbox)

@@ -191,7 +191,7 @@ class EmulatorBackend:
         return open_shared_arena(hello, descriptors)
 
     def safety(
-        self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float
+        self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float, by_chance: bool = True
     ) -> tuple[Check, ...]:
         from intelliperf.emulator import safety
         from intelliperf.emulator.sourcelines import Project
@@ -202,11 +202,13 @@ class EmulatorBackend:
         except (ApplicationFailed, ProtocolError) as error:
             unseen = [Check(name, CheckStatus.NOT_RUN, "the traced run failed") for name in safety.CHECKS]
             return (Check("traced run", CheckStatus.FAILED, str(error)), *unseen)
-        before = [*safety.located(known, Project(reference.project)), *self._interrupted(reference, deadline_s)]
-        racing = {(fault.kind, fault.kernel) for fault in before}  # what chance shows of these proves nothing new
+        before = [*safety.located(known, Project(reference.project))]
         after = [*safety.located(seen, Project(candidate.project))]
-        chance = self._interrupted(candidate, deadline_s, self._sandbox)
-        after += [fault for fault in chance if (fault.kind, fault.kernel) not in racing]
+        shown = self._interrupted(candidate, deadline_s, self._sandbox) if by_chance else ()
+        if shown:
+            before += self._interrupted(reference, deadline_s)
+        racing = {(fault.kind, fault.kernel) for fault in before}  # what chance shows of these proves nothing new
+        after += [fault for fault in shown if (fault.kind, fault.kernel) not in racing]
         return safety.compare(before, after, self.probe().vendor, safety.coverage_of(seen))
 
     def _interrupted(

@@ -336,7 +336,7 @@ class RocmBackend:
         return ipc.open_memory(hello, descriptors, self._reader)
 
     def safety(
-        self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float
+        self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float, by_chance: bool = True
     ) -> tuple[Check, ...]:
         """ROCm has no tool that finds these in a program as it is."""
         return tuple(

@@ -45,8 +45,15 @@ class DeviceChecks:
         return None
 
     def safety(self, trial: Trial) -> Rejection | None:
-        case = trial.case
-        checks = self._backend.safety(case.reference, trial.application, case.kernel, self._settings.run_deadline_s)
+        return self._safety(trial, by_chance=True)
+
+    def safety_in_order(self, trial: Trial) -> Rejection | None:
+        """For what has been run with its blocks and lanes interrupted already."""
+        return self._safety(trial, by_chance=False)
+
+    def _safety(self, trial: Trial, by_chance: bool) -> Rejection | None:
+        case, deadline_s = trial.case, self._settings.run_deadline_s
+        checks = self._backend.safety(case.reference, trial.application, case.kernel, deadline_s, by_chance)
         failed = next((check for check in checks if check.status is CheckStatus.FAILED), None)
         trial.checks += [check for check in checks if check is not failed]
         if failed is not None:

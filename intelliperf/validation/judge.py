@@ -132,19 +132,22 @@ class Judge:
         restricted = any(after.count(_RESTRICT) > before.count(_RESTRICT) for before, after in texts)
         trial = Trial(case, case.candidate.declares, StaticVerdict(beyond_target=True, restricted=restricted))
         is_long = self._backend.is_long(case.reference)
+        strict: tuple[str, Gate] = (GATES[6], self._checks.strictness)
         last: list[tuple[str, Gate]] = [
-            (GATES[6], self._checks.strictness),
-            (GATES[7], _safety_of_replays if is_long else self._checks.safety),
             *self._other_commands(),
             (GATES[8], self._unit_tests),
             (GATES[9], lambda trial: self._time.judge(trial, shown=is_long)),
         ]
         rejection = through(trial, [(GATES[1], self._build)])
         if rejection is None and self._whole is not None and self._whole.settles(trial):
-            rejection = through(trial, [*last, (GATES[9], lambda trial: self._time.others(trial, kernels, is_long))])
+            # recorded dispatches have shown what there is where blocks and lanes are interrupted
+            in_order: Gate = _safety_of_replays if is_long else self._checks.safety_in_order
+            last.append((GATES[9], lambda trial: self._time.others(trial, kernels, is_long)))
+            rejection = through(trial, [strict, (GATES[7], in_order), *last])
         elif rejection is None:
             first = [self._compare.judge, self._compare.output, self._orders.judge, self._numbers.judge]
-            rejection = through(trial, [*zip(GATES[2:6], first, strict=True), *last])
+            safe: Gate = _safety_of_replays if is_long else self._checks.safety
+            rejection = through(trial, [*zip(GATES[2:6], first, strict=True), strict, (GATES[7], safe), *last])
             if rejection is None:
                 note_reached(trial)
         return self._verdict(trial, rejection)

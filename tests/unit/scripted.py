@@ -120,7 +120,7 @@ class TextBackend:
         raise AssertionError("a scripted application has no memory to open")
 
     def safety(
-        self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float
+        self, reference: Application, candidate: Application, kernel: Kernel, deadline_s: float, by_chance: bool = True
     ) -> tuple[Check, ...]:
         return ()
 
