@@ -56,6 +56,19 @@ def test_waves_are_counted_where_no_event_brings_them_together() -> None:
     assert [block["site"] for block in made.metadata["blocks"]] == [0, None]
 
 
+def test_both_versions_of_a_judged_build_mark_what_they_execute() -> None:
+    chosen = "  %c = icmp eq i64 %n, 0\n  %v = select i1 %c, i64 1, i64 2, !dbg !2\n  ret void, !dbg !2"
+    facts = (
+        "!0 = !DIFile(filename: \"app.hip\", directory: \"/\")\n"
+        "!1 = distinct !DISubprogram(name: \"f\", file: !0, line: 1)\n"
+        "!2 = !DILocation(line: 3, scope: !1)\n"
+    )
+    called = "define void @user(ptr %p, i64 %n) {\n  call void @f(ptr %p, i64 %n)\n  ret void\n}\n"
+    made = instrument(function(chosen) + called + facts, shadows=True)
+    marks = [traced(made, name).count("ptr @__simt_reached, i64") for name in ("f", "f$traced")]
+    assert marks == [2, 2], "a block and a choice"
+
+
 LOOPS = """  br label %outer
 outer:
   %i = phi i64 [ 0, %entry ], [ %more, %latch ]

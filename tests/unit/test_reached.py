@@ -40,11 +40,12 @@ def test_what_another_run_executes_counts_as_well(tmp_path: Path) -> None:
     assert found is not None and found.unseen == ""
 
 
-def test_lines_of_the_original_are_only_counted(tmp_path: Path) -> None:
+def test_lines_of_the_original_are_counted_and_the_first_are_named(tmp_path: Path) -> None:
     reached = Reached()
     reached.listen(_hello(tmp_path), _dispatch(0b11101))
     found = unreached(reached, tmp_path, {"app.hip": (AFTER, AFTER)})
-    assert found is not None and found.unseen == "no run executed 1 line that the original has as well"
+    assert found is not None
+    assert found.unseen == "no run executed 1 line that the original has as well: app.hip:3: `rare();`"
 
 
 def test_nothing_is_said_where_no_run_reports_anything(tmp_path: Path) -> None:

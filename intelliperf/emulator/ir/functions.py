@@ -177,9 +177,9 @@ class FunctionRewriter:
         if self._local.lines:
             self._around.table.blocks[self._block]["local"] = self._local.row()
         if counted is not None:
-            self._trace[counted:counted] = [*turns.calls, *self._count_execution(sum(mix.values()))]
-            if self._around.reach is not None:
-                self._fast[begun:begun] = self._around.reach.block(places)
+            reached = self._around.reach.block(places) if self._around.reach is not None else []
+            self._trace[counted:counted] = [*reached, *turns.calls, *self._count_execution(sum(mix.values()))]
+            self._fast[begun:begun] = reached
 
     def _joined(self, block: Block) -> JoinPlan:
         try:
@@ -204,7 +204,8 @@ class FunctionRewriter:
         elif opcode in ("call", "invoke") and self._rewrite_call(instruction, text, location):
             return
         elif opcode in _CHOOSING and self._around.reach is not None:
-            self._fast += self._around.reach.choice(text, location)
+            for line in self._around.reach.choice(text, location):
+                self._both(line)
         self._both(text)
 
     # -- order ----------------------------------------------------------------------------------

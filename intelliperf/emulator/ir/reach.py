@@ -1,5 +1,6 @@
-"""Which code the fast versions of a module execute: a byte for each block, and one for each way of a choice.
+"""Which code of a module is executed: a byte for each block, and one for each way of a choice.
 
+The fast and the traced version mark the same bytes: small launches are traced as a whole, even where nobody asks.
 Only builds that are judged have them; what no run of a candidate executed is named in its report.
 """
 

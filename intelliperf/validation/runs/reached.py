@@ -93,7 +93,7 @@ class Unreached:
 def unreached(reached: Reached, tree: Path, texts: Mapping[str, tuple[str, str]]) -> Unreached | None:
     """`texts`: before and after, of the edited files by path below `tree`. None where nothing was reported.
 
-    Lines that the original has as well are only counted.
+    The candidate's own lines come first.
     """
     if not reached.lines:
         return None
@@ -105,13 +105,15 @@ def unreached(reached: Reached, tree: Path, texts: Mapping[str, tuple[str, str]]
         for number in changed_lines(before, after)
         if _is_code(after, number)
     }
+    code = _Code(tree, {path: after for path, (_, after) in texts.items()})
     named, others = _sorted_out(tree, reached.unexecuted(), new)
-    parts = [_listed("no run executed", named, texts)] if named else []
+    parts = [_listed("no run executed", named, code)] if named else []
     of_way, _ = _sorted_out(tree, reached.one_way(), new)
     if of_way := [line for line in dict.fromkeys(of_way) if line not in named]:
-        parts.append(_listed("a condition, or part of one, that came out the same in all runs", of_way, texts))
+        parts.append(_listed("a condition, or part of one, that came out the same in all runs", of_way, code))
     if others:
-        parts.append(f"no run executed {counted(others, 'line')} that the original has as well")
+        told = f"no run executed {counted(len(others), 'line')} that the original has as well"
+        parts.append(_listed(told, others, code))
     return Unreached(f"{done:,} of {len(own):,} lines of kernels were executed", "; ".join(parts))
 
 
@@ -123,11 +125,10 @@ def _below(tree: Path, file: str) -> str | None:
         return None
 
 
-def _sorted_out(tree: Path, lines: Iterable[Line], new: Collection[Line]) -> tuple[list[Line], int]:
-    """Those among `new`, by path below the tree, and how many others lie below it."""
+def _sorted_out(tree: Path, lines: Iterable[Line], new: Collection[Line]) -> tuple[list[Line], list[Line]]:
+    """Those among `new` and the others, by path below the tree."""
     found = [(path, number) for file, number in lines if (path := _below(tree, file)) is not None]
-    named = [line for line in found if line in new]
-    return named, len(found) - len(named)
+    return [line for line in found if line in new], [line for line in found if line not in new]
 
 
 def _is_code(text: str, number: int) -> bool:
@@ -135,11 +136,24 @@ def _is_code(text: str, number: int) -> bool:
     return number <= len(lines) and any(character.isalnum() for character in lines[number - 1])
 
 
-def _listed(what: str, lines: Sequence[Line], texts: Mapping[str, tuple[str, str]]) -> str:
-    shown = []
-    for path, number in lines[:_MOST_NAMED]:
-        code = texts[path][1].splitlines()[number - 1].strip()
-        code = code if len(code) <= _TEXT_WIDTH else f"{code[: _TEXT_WIDTH - 1]}…"
-        shown.append(f"{path}:{number}: `{code}`")
+class _Code:
+    """Lines of the candidate's files, the edited ones as they were given."""
+
+    def __init__(self, tree: Path, edited: Mapping[str, str]) -> None:
+        self._tree = tree
+        self._texts = dict(edited)
+
+    def line(self, path: str, number: int) -> str:
+        """Without its indentation, and not all of a long one; empty where there is no such line."""
+        if path not in self._texts:
+            file = self._tree / path
+            self._texts[path] = file.read_text("utf-8", "replace") if file.is_file() else ""
+        lines = self._texts[path].splitlines()
+        code = lines[number - 1].strip() if number <= len(lines) else ""
+        return code if len(code) <= _TEXT_WIDTH else f"{code[: _TEXT_WIDTH - 1]}…"
+
+
+def _listed(what: str, lines: Sequence[Line], code: _Code) -> str:
+    shown = [f"{path}:{number}: `{code.line(path, number)}`" for path, number in lines[:_MOST_NAMED]]
     more = f" and {len(lines) - _MOST_NAMED} more" if len(lines) > _MOST_NAMED else ""
     return f"{what}: {', '.join(shown)}{more}"
