@@ -103,7 +103,7 @@ class _Checker:
         module = next((m for run in runs for trace in run.traces for m in trace.modules.values()), None)
         vendor = str(module.device.get("vendor", "amd")) if module else "amd"
         project = Project(built.project)
-        defects = [*defects_of(runs, project, vendor), *unfinished(runs), *nothing_ran(runs)]
+        defects = [*defects_of(runs, project, vendor), *unfinished(runs), *nothing_ran(runs, project)]
         defects += other_output((runs[0], again, *runs[1:]))
         told = [(run, "; ".join(filter(None, map(coverage_of, run.traces)))) for run in runs]
         checked = [f"{run.schedule.name}: {seen or 'no launch came to its end'}" for run, seen in told]

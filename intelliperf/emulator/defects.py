@@ -12,6 +12,7 @@ from intelliperf.emulator.safety import is_look
 from intelliperf.emulator.sourcelines import Project, chain_outside, source_text, users_chain
 from intelliperf.emulator.tracefiles import Fault, Trace
 from intelliperf.emulator.watching import Watched
+from intelliperf.processes.endings import last_output
 from intelliperf.records import Defect, DefectLevel, SourcePoint
 from intelliperf.sentences import counted, duration
 
@@ -101,6 +102,7 @@ _RACES: dict[str | None, tuple[str, str, str]] = {
     None: ("race", "nothing orders the two accesses", ""),
 }  # fmt: skip
 _BARRIER = "put a barrier between the two, or use an atomic operation"
+_WIDTH = {"wave": 1, "block": 2, "grid": 3}  # of the scopes of races
 _ORDER = "pass the value on with a fence on both sides, use an atomic operation, or split the kernel in two"
 _SYNCWARP = "put __syncwarp() between the two"
 # In a Triton program, by rule and, of plain races, by scope.
@@ -124,16 +126,26 @@ _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
 def defects_of(runs: Sequence[Watched], project: Project, vendor: str) -> tuple[Defect, ...]:
     """Each once, with the schedule that shows it first; errors first."""
-    found: dict[object, Defect] = {}
-    for run in runs:
-        for trace, fault in run.faults:
-            defect = replace(_describe(trace, fault, project, vendor), schedule=run.schedule.name)
-            key = defect.rule, defect.kernel, defect.point, defect.other
-            known = found.get(key)
-            found[key] = defect if known is None else replace(known, count=max(known.count, defect.count))
+    defects = each_once(
+        (fault, replace(_describe(trace, fault, project, vendor), schedule=run.schedule.name))
+        for run in runs
+        for trace, fault in run.faults
+    )
     rank = list(DefectLevel)
-    told = [one for one in found.values() if not _is_trace_of(one, found.values())]
+    told = [one for one in defects if not _is_trace_of(one, defects)]
     return tuple(sorted(_notes_joined(told), key=lambda defect: rank.index(defect.level)))
+
+
+def each_once(told: Iterable[tuple[Fault, Defect]]) -> list[Defect]:
+    """Of races of the same two lines the one of the widest scope: what mends a narrower one leaves it."""
+    found: dict[object, tuple[int, Defect]] = {}
+    for fault, defect in told:
+        key = defect.rule, defect.kernel, defect.point, defect.other
+        width = _WIDTH.get(fault.scope or "", 0)
+        known_width, known = found.get(key, (width, defect))
+        shown = defect if width > known_width else known
+        found[key] = max(width, known_width), replace(shown, count=max(known.count, defect.count))
+    return [defect for _, defect in found.values()]
 
 
 def _notes_joined(defects: Iterable[Defect]) -> Iterable[Defect]:
@@ -289,15 +301,18 @@ def unfinished(runs: Sequence[Watched]) -> tuple[Defect, ...]:
     )  # fmt: skip
 
 
-def nothing_ran(runs: Sequence[Watched]) -> tuple[Defect, ...]:
+def nothing_ran(runs: Sequence[Watched], project: Project) -> tuple[Defect, ...]:
     """Where no run has a kernel: such a program is not found healthy."""
     if any(trace.launches for run in runs for trace in run.traces) or any(run.completed.timed_out for run in runs):
         return ()
+    first = runs[0].completed
+    what, remedy = "no kernel ran, so that nothing was checked", "or run a command that launches kernels"
+    remedy = f"look at what the launches return, {remedy}" if first.ok else f"see why the program fails, {remedy}"
+    if not first.ok:
+        what += f": the program ended with {first.describe()}{last_output(first, project.directory)}"
     return (
         Defect(
-            "nothing-ran", DefectLevel.ERROR, "no kernel ran, so that nothing was checked",
-            "look at what the launches return, or run a command that launches kernels",
-            kernel="the program", schedule=runs[0].schedule.name,
+            "nothing-ran", DefectLevel.ERROR, what, remedy, kernel="the program", schedule=runs[0].schedule.name
         ),
     )  # fmt: skip
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from intelliperf.emulator.defects import other_output, unfinished
+from intelliperf.emulator.defects import each_once, nothing_ran, other_output, unfinished
 from intelliperf.emulator.schedules import IN_ORDER, seeded
+from intelliperf.emulator.sourcelines import Project
+from intelliperf.emulator.tracefiles import Fault
 from intelliperf.emulator.watching import Watched, watch
 from intelliperf.errors import ApplicationFailed
 from intelliperf.processes.process import run
@@ -74,6 +77,27 @@ def test_sarif_has_a_rule_per_kind_and_the_other_line_as_a_related_location() ->
     assert (place["region"]["startLine"], place["region"]["startColumn"]) == (22, 9)
     assert race["relatedLocations"][0]["physicalLocation"]["region"]["startLine"] == 15
     assert "locations" not in output
+
+
+def test_of_races_of_the_same_two_lines_the_widest_is_told() -> None:
+    wave = Fault("race", 0, "total", 0, 1, 2, "wave", "shared", 384, None, None)
+    told = [
+        (replace(wave, scope=scope), replace(RACE, remedy=scope, count=count))
+        for scope, count in (("wave", 384), ("block", 9), ("wave", 2))
+    ]
+    (defect,) = each_once(told)
+    assert (defect.remedy, defect.count) == ("block", 384)
+
+
+def test_a_program_that_fails_before_its_first_kernel_is_told_with_its_status_and_words(tmp_path: Path) -> None:
+    fails = run([sys.executable, "-c", "raise ValueError('Pointer argument 0')"], tmp_path, 10.0, tmp_path, "fails")
+    (defect,) = nothing_ran((Watched(IN_ORDER, (), fails),), Project(tmp_path))
+    assert "exit status 1; last output: ValueError: Pointer argument 0" in defect.what
+    assert defect.remedy.startswith("see why the program fails")
+    (quiet,) = nothing_ran(
+        (Watched(IN_ORDER, (), run(["true"], tmp_path, 10.0, tmp_path, "ended")),), Project(tmp_path)
+    )
+    assert quiet.what == "no kernel ran, so that nothing was checked"
 
 
 def test_a_run_that_timed_out_is_an_error_and_not_silence(tmp_path: Path) -> None:

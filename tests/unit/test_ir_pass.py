@@ -59,8 +59,8 @@ def test_waves_are_counted_where_no_event_brings_them_together() -> None:
 def test_both_versions_of_a_judged_build_mark_what_they_execute() -> None:
     chosen = "  %c = icmp eq i64 %n, 0\n  %v = select i1 %c, i64 1, i64 2, !dbg !2\n  ret void, !dbg !2"
     facts = (
-        "!0 = !DIFile(filename: \"app.hip\", directory: \"/\")\n"
-        "!1 = distinct !DISubprogram(name: \"f\", file: !0, line: 1)\n"
+        '!0 = !DIFile(filename: "app.hip", directory: "/")\n'
+        '!1 = distinct !DISubprogram(name: "f", file: !0, line: 1)\n'
         "!2 = !DILocation(line: 3, scope: !1)\n"
     )
     called = "define void @user(ptr %p, i64 %n) {\n  call void @f(ptr %p, i64 %n)\n  ret void\n}\n"

@@ -24,6 +24,7 @@ _CHEAP = {  # of each kind of order one that breaks it and one that keeps it
     "lock_with_fences.cu",
     "decoupled_lookback.cu",
     "stream_that_does_not_wait.hip",
+    "roots_shortened_in_place.hip",
 }
 
 
@@ -47,7 +48,7 @@ def test_what_a_program_does_wrong_is_named_and_a_right_one_is_left_alone(source
     in_order, by_chance = _watched(source, tmp_path)
     found = [(fault.kind, fault.scope, fault.cause) for _, fault in in_order.faults]
     if expected != ["nothing"]:
-        assert any(set(expected) <= set(fault) for fault in found), found
+        assert any(set(expected) <= set(map(str, fault)) for fault in found), found
         return
     assert in_order.completed.ok, in_order.completed.tail()
     assert found == []

@@ -191,13 +191,13 @@ void Ordering::signal(const StrongAccess& access) {
   variable.block.join(within);
 }
 
-void Ordering::strong(const StrongAccess& access, uint32_t previous_serial, uint32_t previous_stamp,
-                      uint32_t previous_thread) {
+void Ordering::strong(const StrongAccess& access, const BlockOrder::Heard& previous) {
   if (access.reads && access.result) {
     if (!access.shared) block_->listened = true;
-    if (previous_serial && !variables_.empty()) listen(access);
-    if (previous_serial && previous_serial != block_->serial) {
-      block_->heard[block_->heard_at++ % 16] = {previous_serial, previous_stamp, previous_thread, access.polls};
+    if (previous.serial && !variables_.empty()) listen(access);
+    if (previous.serial && previous.serial != block_->serial) {
+      block_->heard[block_->heard_at % 16] = previous;
+      block_->heard[block_->heard_at++ % 16].polled = access.polls;
     }
   }
   if (access.writes) signal(access);
@@ -221,9 +221,9 @@ Knowledge Ordering::knows(uint32_t thread, uint32_t serial, uint32_t stamp, uint
   return soft ? Knowledge::kSoft : Knowledge::kNone;
 }
 
-Lack Ordering::lack(uint32_t serial, uint32_t stamp) const {
+Lack Ordering::lack(uint32_t serial, uint32_t stamp, uint32_t site) const {
   for (const BlockOrder::Heard& heard : block_->heard) {
-    if (heard.serial != serial || heard.stamp < stamp) continue;
+    if (heard.serial != serial || heard.stamp < stamp || heard.site == site) continue;
     const auto narrow = narrow_.find(actor_key(serial, actor_of(heard.thread)));
     return narrow != narrow_.end() && narrow->second > stamp ? Lack::kWiderFence : Lack::kReleaseFence;
   }

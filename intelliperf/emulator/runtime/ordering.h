@@ -50,7 +50,7 @@ class Ordering {
       OrderClock known;
     };
     struct Heard {  // whose value was read
-      uint32_t serial = 0, stamp = 0, thread = 0;
+      uint32_t serial = 0, stamp = 0, thread = 0, site = 0;
       bool polled = false;
     };
     struct Actor {
@@ -82,12 +82,13 @@ class Ordering {
     if (fences_) note_write(thread);
   }
 
-  // Before the access. `previous` is who wrote the value last, packed as in a shadow cell; 0: nobody in this launch.
-  void strong(const StrongAccess& access, uint32_t previous_serial, uint32_t previous_stamp, uint32_t previous_thread);
+  // Before the access. `previous` is who wrote the value last; of serial 0: nobody in this launch.
+  void strong(const StrongAccess& access, const BlockOrder::Heard& previous);
   // What `thread` knows of an access of thread `other` of block `serial` at `stamp`.
   Knowledge knows(uint32_t thread, uint32_t serial, uint32_t stamp, uint32_t other) const;
-  // Whether the running block read a value that the other one wrote after that access, but did not publish.
-  Lack lack(uint32_t serial, uint32_t stamp) const;
+  // Whether the running block read a value that the other one wrote after that access of `site`, but did not publish.
+  // What the same store wrote elsewhere is no sign of what it wrote before.
+  Lack lack(uint32_t serial, uint32_t stamp, uint32_t site) const;
   // Whether it read one in a loop, as one waits for a flag.
   bool waited_for(uint32_t serial, uint32_t stamp) const;
   bool together(uint32_t thread, uint32_t other, uint32_t stamp) const;

@@ -296,8 +296,9 @@ inline void RaceDetector::check_cell(const Common& access, ShadowCell& cell, uin
 
 // What was stored as volatile before a volatile flag that its reader waited for may come after it where no fence keeps
 // the two in order. Atomics often count things that nobody is told of, and what is read in a loop may itself be a flag.
-void RaceDetector::check_message(const Common& access, uint64_t write, const Relation& relation, Fault fault,
+void RaceDetector::check_message(const Common& access, const ShadowCell& cell, const Relation& relation, Fault fault,
                                  Conflicts& found) {
+  const uint64_t write = cell.write;
   const bool both_volatile = access.manner == Manner::kVolatile && manner_of(write) == Manner::kVolatile;
   if (!both_volatile || access.writes || access.polls || relation.scope != FaultScope::kGrid) return;
   if (!ordering_.waited_for(serial_of(write), stamp_of(write))) {
@@ -307,7 +308,7 @@ void RaceDetector::check_message(const Common& access, uint64_t write, const Rel
     conflict(fault, found);
     return;
   }
-  const Lack lack = ordering_.lack(serial_of(write), stamp_of(write));
+  const Lack lack = ordering_.lack(serial_of(write), stamp_of(write), cell.write_site);
   fault.cause = relation.softly             ? FaultCause::kNoAcquire
                 : lack == Lack::kWiderFence ? FaultCause::kNarrowFence
                                             : FaultCause::kNoRelease;
@@ -346,7 +347,7 @@ void RaceDetector::check_against_write(const Common& access, const ShadowCell& c
     const bool in_step = relation.scope == FaultScope::kWave && !looks;
     const bool lost = access.updates && relation.scope != FaultScope::kWave;
     if (!narrow && !lost && !in_step) {
-      check_message(access, cell.write, relation, fault, found);
+      check_message(access, cell, relation, fault, found);
       return;
     }
     if (narrow || lost) fault.cause = narrow ? FaultCause::kNarrowAtomic : FaultCause::kLostUpdate;
@@ -373,7 +374,7 @@ void RaceDetector::check_against_write(const Common& access, const ShadowCell& c
     return;
   }
   if (relation.scope == FaultScope::kGrid) {
-    const Lack lack = ordering_.lack(serial_of(cell.write), stamp_of(cell.write));
+    const Lack lack = ordering_.lack(serial_of(cell.write), stamp_of(cell.write), cell.write_site);
     if (lack == Lack::kReleaseFence) fault.cause = FaultCause::kNoRelease;
     if (lack == Lack::kWiderFence) fault.cause = FaultCause::kNarrowFence;
   } else if (access.updates && relation.scope == FaultScope::kBlock) {
@@ -559,7 +560,8 @@ void RaceDetector::synchronise(const Common& access, const ShadowCell& cell, uin
   strong.acquires = access.acquires;
   strong.releases = access.releases;
   const bool known = cell.write >= access.launch;
-  ordering_.strong(strong, known ? serial_of(cell.write) : 0, stamp_of(cell.write), thread_of(cell.write));
+  ordering_.strong(strong,
+                   {known ? serial_of(cell.write) : 0, stamp_of(cell.write), thread_of(cell.write), cell.write_site});
 }
 
 // Aligned words, one cell each.

@@ -148,7 +148,8 @@ class RaceDetector {
                            Conflicts& found);
   void check_against_launch(const Common& access, bool strong, uint64_t earlier, uint16_t site, uint32_t thread,
                             uint64_t address, Conflicts& found);
-  void check_message(const Common& access, uint64_t write, const Relation& relation, Fault fault, Conflicts& found);
+  void check_message(const Common& access, const ShadowCell& cell, const Relation& relation, Fault fault,
+                     Conflicts& found);
   void check_against_reads(const Common& access, const ShadowCell& cell, uint32_t thread, uint64_t address,
                            Conflicts& found);
   void keep_read(const Common& access, ShadowCell& cell, uint32_t thread);
