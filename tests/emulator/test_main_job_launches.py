@@ -82,7 +82,19 @@ def test_lanes_that_go_different_ways_are_put_into_waves_of_their_own_by_a_model
     replies = Conversation.read(ROOT / "tests" / "servers" / "conversations" / "sides" / "conversation.json")
     with ProviderServer(replies) as server:
         model = ("-r", "openai", "-m", "demo-model", "--api-base", f"{server.root}/v1")
-        command = ("-b", "make", "--target", "radeon8060s", "--parallel", "1", *model, "--", "./sides", str(1 << 15), "500")
+        command = (
+            "-b",
+            "make",
+            "--target",
+            "radeon8060s",
+            "--parallel",
+            "1",
+            *model,
+            "--",
+            "./sides",
+            str(1 << 15),
+            "500",
+        )
         report = report_of(project, "branchDivergence", *command, key="demo-key")
     verdicts = [attempt["verdict"] for attempt in report["attempts"] if attempt["verdict"]]  # rules decline
     assert [verdict["outcome"] for verdict in verdicts] == ["WRONG_OUTPUT", "ACCEPTED"]
@@ -93,7 +105,17 @@ def test_lanes_that_go_different_ways_are_put_into_waves_of_their_own_by_a_model
 
 def test_blocks_of_broken_waves_are_made_whole_and_the_gain_told_with_the_models_error(tmp_path: Path) -> None:
     (tmp_path / "narrow.hip").write_text(NARROW)
-    report = report_of(tmp_path, "launchConfig", "--target", "radeon8060s", "-b", "hipcc -O2 narrow.hip -o app", "--", "./app", status=3)
+    report = report_of(
+        tmp_path,
+        "launchConfig",
+        "--target",
+        "radeon8060s",
+        "-b",
+        "hipcc -O2 narrow.hip -o app",
+        "--",
+        "./app",
+        status=3,
+    )
     attempt = next(attempt for attempt in report["attempts"] if attempt["verdict"])
     assert attempt["verdict"]["outcome"] == "NOT_FASTER"
     assert "+  const int threads = 64;" in attempt["diff"]
