@@ -89,7 +89,11 @@ def test_all_loads_wait_where_a_loaded_value_decides_on_another_turn() -> None:
 
 
 def test_the_first_load_of_a_turn_waits_where_the_step_is_not_known() -> None:
-    assert waiting(LOOP.format(carried="%at", index="%k", compared="%more", step="%n")) == {"%value"}
+    by_argument = LOOP.format(carried="%at", index="%k", compared="%more", step="%n")
+    assert waiting(by_argument) == {"%value"}
+    assert waiting(by_argument.replace("add i32", "add nsw i32")) == set()  # signed: nvcc unrolls
+    by_turn = LOOP.format(carried="%more", index="%k", compared="%more", step="%at")
+    assert waiting(by_turn.replace("add i32", "add nsw i32")) == {"%value"}  # but what it adds is another number
 
 
 def test_outside_of_loops_a_load_waits_for_the_one_that_its_address_comes_from() -> None:

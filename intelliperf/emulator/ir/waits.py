@@ -2,8 +2,9 @@
 
 In a loop: where the address comes from what an earlier turn has loaded (a list, a binary search), or where a loaded
 value decides whether there is another turn, so that no compiler can load ahead; and the first load of each turn where
-nothing advances by a constant (a step of `gridDim.x * blockDim.x`, say), for ptxas unrolls no such loop. Elsewhere:
-where the address comes from another load. A load by an index that the same turn loads is not among them: several turns
+nothing advances by a constant or by a signed number that stays the same, for no other loop is unrolled. nvcc 13.0
+unrolls four times where the step is a signed variable (92.5 cycles a turn on an H200 with the data in the L2) and not
+where it is unsigned, as `gridDim.x * blockDim.x` is (314 cycles). Elsewhere: where the address comes from another load. A load by an index that the same turn loads is not among them: several turns
 can do so at once.
 """
 
@@ -18,6 +19,7 @@ from intelliperf.emulator.ir.text import NAME
 
 _VALUE = re.compile(rf"%{NAME}")
 _FROM_MEMORY = frozenset(("load", "atomicrmw", "cmpxchg"))
+_NO_OVERFLOW = re.compile(r"\s*%\S+ = (?:add|sub) (?:nuw )?nsw ")
 _NOWHERE = -1  # the loop of what is in none
 
 
@@ -97,7 +99,7 @@ class WaitingLoads:
         return False
 
     def _advances(self, loop: int) -> bool:
-        """Whether something at the loop's head changes by a constant from turn to turn."""
+        """Whether something at the loop's head changes by the same from turn to turn, in a way that compilers unroll."""
         for phi in self._blocks[loop].instructions:
             if phi.opcode != "phi":
                 break
@@ -105,9 +107,15 @@ class WaitingLoads:
                 block, step = self._defined.get(name, (_NOWHERE, phi))
                 if not self._inside(block, loop) or step.opcode not in ("add", "sub", "getelementptr"):
                     continue
-                if self._operands(step) == {phi.result}:
+                steps = self._operands(step) - {phi.result}
+                if phi.result in self._operands(step) and (not steps or self._is_signed(step, steps, loop)):
                     return True
         return False
+
+    def _is_signed(self, step: Instruction, by: Collection[str], loop: int) -> bool:
+        """Whether the step cannot overflow, as C has it of signed numbers, and is by what stays the same in the loop."""
+        within = [name for name in by if name in self._defined and self._inside(self._defined[name][0], loop)]
+        return bool(_NO_OVERFLOW.match(step.text)) and not within
 
     def _first_load(self, loop: int) -> Instruction | None:
         for at, block in enumerate(self._blocks):
