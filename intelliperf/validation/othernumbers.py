@@ -180,6 +180,7 @@ class DoubtingChecker:
     own: Checker  # for the original's second run
     alteration: Alteration
     doubtful: set[int] = field(default_factory=set)
+    reordered: set[int] = field(default_factory=set)  # where it reads lists in another order when it runs in another
     shared_otherwise: bool = True  # the candidate's first block may have other work than the original's
 
     def compare(
@@ -193,15 +194,20 @@ class DoubtingChecker:
                 self.doubtful.add(sync.number)
             failed = other.dispatch.status != 0
             overflows = self.alteration.finite and not failed and not finite(base)
-            if failed or overflows or self.alteration.of_arguments and self._reordered(base, other, pairing):
+            if failed or overflows:
                 self.doubtful.add(sync.number)
             else:
+                if self.alteration.of_arguments and self._reordered(base, other, pairing):
+                    self.reordered.add(sync.number)
                 for key, loose in self.own.disagreements(sync, base, other, pairing, deadline).items():
                     self._leave_out((sync.number, key), loose)
             return None
         if base.dispatch.alteration == PART and other.dispatch.status == 0:
             self.shared_otherwise = self.checker.compare(sync, base, other, pairing, deadline) is not None
             return None
+        # As long as the candidate was handed the original's own list, it has to make the same of any part of it.
+        if sync.number in self.reordered and self._reordered(base, other, pairing):
+            self.doubtful.add(sync.number)
         return None if sync.number in self.doubtful else self.checker.compare(sync, base, other, pairing, deadline)
 
     def _leave_out(self, where: tuple[int, Key], loose: Mask | None) -> None:
@@ -226,7 +232,7 @@ class DoubtingChecker:
     def doubts(self, number: int) -> bool:
         """Has the original no one answer at that point, in any buffer?"""
         left_out = (*self.checker.without, *self.checker.loose)
-        return number in self.doubtful or any(number == without for without, _ in left_out)
+        return number in self.doubtful | self.reordered or any(number == without for without, _ in left_out)
 
     def _reordered(self, base: Paused, other: Paused, pairing: Pairing) -> bool:
         """Does the kernel read a list that is in no fixed order? Part of it is then any part of it."""

@@ -31,15 +31,16 @@ NO_CHIP: Mapping[str, str] = {}
 
 
 class Bench:
-    """`file` tells the language: app.hip or app.cu."""
+    """`file` tells the language: app.hip or app.cu. `kernel`: which of several is judged."""
 
-    def __init__(self, root: Path, source: str, file: str) -> None:
+    def __init__(self, root: Path, source: str, file: str, kernel: str = "") -> None:
         self.root, self.source, self.file = root, source, file
-        sandbox = Sandbox.probe(root)
-        self.backend = EmulatorBackend(root / "device", sandbox=sandbox)
-        self.judge = Judge(self.backend, sandbox, Settings(60.0, 5.0))
+        self.sandbox = Sandbox.probe(root)
+        self.backend = EmulatorBackend(root / "device", sandbox=self.sandbox)
+        self.judge = Judge(self.backend, self.sandbox, Settings(60.0, 5.0))
         self.reference = self._reference("reference", source)
-        (profile,) = self.backend.profile(self.reference, 60.0).kernels
+        profiles = self.backend.profile(self.reference, 60.0).kernels
+        (profile,) = (one for one in profiles if kernel in one.kernel.name)
         self._readings: dict[str, Reading] = {}
         self.finding = Finding("memoryAccess", profile, "", 0.5, Metric.SECTORS, 8.0, 1.0, 4.0)
 
