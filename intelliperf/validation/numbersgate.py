@@ -35,7 +35,7 @@ from intelliperf.validation.reference import Reference
 from intelliperf.validation.rounding import widened
 from intelliperf.validation.runs.alignment import align
 from intelliperf.validation.runs.effort import Effort
-from intelliperf.validation.runs.events import Divergence, Rule, failed_dispatch
+from intelliperf.validation.runs.events import NO_END, Divergence, Rule, failed_dispatch
 from intelliperf.validation.runs.lockstep import ByWay, Followed, Observer, follow, follow_planned, record
 from intelliperf.validation.runs.side import SideFailed, SideRun
 from intelliperf.validation.trial import GATES, Rejection, Trial
@@ -46,6 +46,7 @@ _MOST_NAMED = 64
 _MOST_LIMITS = 6  # each of them costs two launches
 _MOST_SECONDS = 2  # of the processor, for an altered launch of the original
 _PATIENCE = 20  # so many times as long may the same launch of the candidate take
+_TWIN_PATIENCE = 3  # and of the original in another order, which spins there, else
 _ALTERED = "candidate on other numbers"
 _NO_ONE_ANSWER = "the original is not deterministic"
 _NO_REPETITION = "not on this device for declared kernels: no launch of one program stands for a launch of the other"
@@ -144,7 +145,7 @@ class NumbersGate:
                 return wrong.alteration
             if all(_holds(one) for one in beside.values()):
                 seen = {one: beside[one.way].followed for one in alterations}
-                told |= {one: _told(one, of, True) for one, of in seen.items() if of and _seen_enough(one, of)}
+                told |= {one: told_of(one, of, True) for one, of in seen.items() if of and _seen_enough(one, of)}
                 return None
             allowed = {one: self._algebra.allowed(calibration, proofs[one.way]) for one in alterations}
             if not any(allowed.values()):
@@ -154,7 +155,7 @@ class NumbersGate:
         if wrong is not None:
             return wrong.alteration
         if followed is not None:
-            told |= {one: _told(one, followed, True) for one in alterations if _seen_enough(one, followed)}
+            told |= {one: told_of(one, followed, True) for one in alterations if _seen_enough(one, followed)}
         return None
 
     def _followed_together(
@@ -188,7 +189,7 @@ class NumbersGate:
             if proof.rejection is not None:
                 return Rejection(proof.rejection.outcome, f"{alteration.wrong}: {proof.rejection.detail}")
             if proof.observer is not None and beside.followed is not None and _holds(beside) and beside.has_one_answer:
-                return _told(alteration, beside.followed, Feature.ROOMY_MEMORY in self._reference.backend.honours)
+                return told_of(alteration, beside.followed, Feature.ROOMY_MEMORY in self._reference.backend.honours)
             allowed = self._algebra.allowed(calibration, proof)
             found = self._held_to(trial, alteration, allowed) if allowed is not None else found
             if (
@@ -226,7 +227,7 @@ class NumbersGate:
 
     def _twin(self, trial: Trial, altered: Interception, order: Interception = TWIN_ORDER) -> SideRun:
         """A number that makes it much slower than the original is left alone."""
-        patient = replace(altered, other_seconds=_PATIENCE * _MOST_SECONDS)
+        patient = replace(altered, other_seconds=_TWIN_PATIENCE * _MOST_SECONDS)
         return SideRun(TWIN, trial.case.reference, patient | order | TWIN_GARBAGE)
 
     def _by_ways(self, trial: Trial, alterations: Sequence[Alteration], calibration: Calibration) -> Interception:
@@ -269,7 +270,7 @@ class NumbersGate:
             return Told(failed=(f"{alteration.wrong}: {_NO_ONE_ANSWER}",))
         found = followed.divergences.get(_ALTERED) or observer.unsettled(_ALTERED)
         roomy = Feature.ROOMY_MEMORY in self._reference.backend.honours
-        return found if found is not None else _told(alteration, followed, roomy)
+        return found if found is not None else told_of(alteration, followed, roomy)
 
     def _observer(self, alteration: Alteration, calibration: Calibration) -> Checker | DoubtingChecker:
         tolerance = self._reference.settings.tolerance
@@ -381,7 +382,7 @@ def _seen_enough(alteration: Alteration, followed: Followed) -> bool:
     return not followed.left.keys() & {_ALTERED, CANDIDATE} or own >= Effort().least_syncs
 
 
-def _told(alteration: Alteration, followed: Followed, roomy: bool) -> Told:
+def told_of(alteration: Alteration, followed: Followed, roomy: bool) -> Told:
     """Of a run in which nothing went wrong, as far as it was this alteration's."""
     own = (0, alteration.way)  # where only one way was asked for, launches need not say which
     seen = [e for e in followed.events if isinstance(e, Dispatch) and e.target and e.way in own]
@@ -392,8 +393,13 @@ def _told(alteration: Alteration, followed: Followed, roomy: bool) -> Told:
         return Told(failed=(f"{alteration.wrong}: {_NO_ALTERATION}",))
     coverage = followed.coverage(_ALTERED) or followed.coverage(CANDIDATE)
     passed, unseen = alteration.passed, ""
+    if endless := sum(event.status == NO_END for event in seen):
+        launches = f"{endless} launch{'' if endless == 1 else 'es'} left out"
+        late = f"{launches}, which the original does not end in {_MOST_SECONDS} s of the processor"
+    else:
+        late = ""
     if alteration.with_room and roomy:
         raised = any(event.alteration.startswith(LARGER) for event in compared)
         passed = alteration.with_room if raised else alteration.not_raised or alteration.with_room
         unseen = "" if raised or not alteration.not_raised else _NONE_RAISED
-    return Told((passed + (f" ({coverage})" if coverage else ""),), unseen=tuple(filter(None, [unseen])))
+    return Told((passed + (f" ({coverage})" if coverage else ""),), unseen=tuple(filter(None, [unseen, late])))

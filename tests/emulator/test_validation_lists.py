@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from patchbench import Bench
 
-from intelliperf.records import Outcome
+from intelliperf.interception.messages import Dispatch
+from intelliperf.records import Interception, Outcome
+from intelliperf.validation.calibration import BASE
+from intelliperf.validation.numbersgate import told_of
+from intelliperf.validation.othernumbers import ALTERATIONS
+from intelliperf.validation.runs.events import NO_END, Rule
+from intelliperf.validation.runs.lockstep import Setting, follow
+from intelliperf.validation.runs.side import SideRun
 
 RIGHT = (Outcome.ACCEPTED, Outcome.NOT_FASTER)
 RECORDS = """#include <cstdio>
@@ -97,6 +105,64 @@ def test_that_a_block_has_two_keys_of_a_sorted_list_may_not_be_relied_on(tmp_pat
     of_two = "segment[i] == segment[i / 256 * 256] ? segment[i] : segment[min(n, (i / 256 + 1) * 256) - 1]"
     verdict = Bench(tmp_path, SEGMENTS, "app.hip").verdict(("totals[segment[i]]", f"totals[{of_two}]"))
     assert verdict.outcome is Outcome.WRONG_OUTPUT and "all values" in verdict.detail, verdict.detail
+
+
+TABLE = """#include <cstdio>
+#include <hip/hip_runtime.h>
+__global__ void enter(const int* keys, int* slots, int n, unsigned size) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  unsigned at = keys[i] * 2654435769u % size;
+  while (atomicCAS(&slots[at], -1, keys[i]) != -1) at = (at + 1) % size;
+}
+__global__ void look(const int* queries, const int* slots, int* found, int n, unsigned size) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  unsigned at = queries[i] * 2654435769u % size, steps = 0;
+  while (slots[at] != -1 && slots[at] != queries[i] && ++steps < size) at = (at + 1) % size;
+  found[i] = slots[at] == queries[i];
+}
+int main() {
+  const int n = 600, size = 1024;
+  int host[n], *keys, *slots, *found;
+  for (int i = 0; i < n; ++i) host[i] = i * 7 + i % 5;
+  if (hipMalloc(&keys, n * 4) || hipMalloc(&slots, size * 4) || hipMalloc(&found, n * 4)) return 1;
+  if (hipMemcpy(keys, host, n * 4, hipMemcpyHostToDevice) || hipMemset(slots, 0xff, size * 4)) return 2;
+  enter<<<(n + 127) / 128, 128>>>(keys, slots, n, size);
+  look<<<(n + 127) / 128, 128>>>(keys, slots, found, n, size);
+  if (hipMemcpy(host, found, n * 4, hipMemcpyDeviceToHost)) return 3;
+  std::printf("%d\\n", host[0]);
+}
+"""
+
+
+def test_a_size_is_altered_although_what_is_read_is_in_no_fixed_order(tmp_path: Path) -> None:
+    first = "queries[i] * 2654435769u % size"
+    bench = Bench(tmp_path, TABLE, "app.hip", "look")
+    verdict = bench.verdict((first, first.replace("% size", "& (size - 1)")))
+    assert verdict.outcome is Outcome.WRONG_OUTPUT and "scalar argument" in verdict.detail, verdict.detail
+
+
+class Nothing:
+    def compare(self, *paused: object) -> None:
+        return None
+
+
+def test_nobody_waits_for_a_launch_that_the_original_does_not_end(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, TABLE, "app.hip", "enter")
+    kernel = bench.finding.profile.kernel
+    spinning = Interception(kernels=(kernel.symbol,), other_numbers=(3,))
+    runs = [
+        SideRun(label, bench.reference, replace(spinning, other_seconds=seconds))
+        for label, seconds in ((BASE, 1), ("candidate", 600))
+    ]
+    rule = Rule(lambda d: d.target and d.status == 0, after_failures=True)
+    followed = follow(Setting(bench.backend, kernel, bench.sandbox, tmp_path, 60.0), runs, rule, Nothing())
+    assert not followed.divergences
+    altered = [event for event in followed.events if isinstance(event, Dispatch) and event.target]
+    endless = sum(event.status == NO_END for event in altered)
+    assert 0 < endless < followed.syncs
+    assert f"{endless} launches left out" in told_of(ALTERATIONS[3], followed, True).unseen[-1]
 
 
 SOFTMAX = """#include <cstdio>

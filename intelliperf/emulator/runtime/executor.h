@@ -5,6 +5,7 @@
 
 #include "horizon.h"
 #include "lane.h"
+#include "time_limit.h"
 
 namespace simt {
 
@@ -37,6 +38,10 @@ class Executor {
   uint64_t barriers = 0, divergent_barriers = 0;
   uint64_t work = 0;  // grows while any lane gets on
   Horizon horizon;
+  TimeLimit limit;  // a block that never ends is interrupted, too
+
+ protected:
+  bool out_of_time(uint64_t round) { return round % 64 == 0 && limit.over(); }
 };
 
 }  // namespace simt

@@ -1,5 +1,6 @@
 #include "export.h"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -295,6 +296,13 @@ void export_dispatch(const LaunchRequest& request, int status, bool shown, const
   json.end_object();
   wire_send(s->socket, json.text());
   if (target) wire_wait(s->socket);
+}
+
+bool export_is_left() {
+  Session* s = session();
+  if (!s) return false;
+  pollfd waits{s->socket, POLLIN, 0};
+  return poll(&waits, 1, 0) == 1;
 }
 
 void export_transfer(const char* operation, uint64_t bytes) {

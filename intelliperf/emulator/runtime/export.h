@@ -17,6 +17,8 @@ void export_begins(const LaunchRequest& request);
 // Waits only for launches that are `shown`. `alteration`, for people, and `way`: how its data differ.
 void export_dispatch(const LaunchRequest& request, int status, bool shown, const char* alteration = "",
                      OtherNumbersMode way = OtherNumbersMode::kNone);
+// Whether the parent has let the launch go that runs: it will not look at what comes of it.
+bool export_is_left();
 void export_transfer(const char* operation, uint64_t bytes);
 void export_end();
 

@@ -48,16 +48,6 @@ std::unique_ptr<Executor> executor_for(const LaunchRequest& request, Analysis* a
 
 }  // namespace
 
-namespace {
-
-double processor_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return double(now.tv_sec) + double(now.tv_nsec) * 1e-9;
-}
-
-}  // namespace
-
 double host_now_ns() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -324,14 +314,13 @@ bool GridRun::begins_one() {
 }
 
 int GridRun::run() {
-  const double begun = request_.most_seconds > 0 ? processor_seconds() : 0;
+  if (request_.most_seconds > 0) executor_->limit.begin(request_.most_seconds);
   while (begun_ < blocks_ || !suspended_.empty() || !at_grid_.empty() || !held_.empty() || !ahead_.empty()) {
     const size_t alive = suspended_.size() + at_grid_.size() + held_.size() + ahead_.size();
     const bool room = alive < plan_.max_resident;
     let_go_of_held(room);
     move_horizon_on(room);
-    if (request_.most_seconds > 0 && processor_seconds() - begun > request_.most_seconds)
-      return abort_status = kLaunchTimeOut;
+    if (executor_->limit.over()) return abort_status = kLaunchTimeOut;
     // Fresh blocks first; those set aside get a turn after each of them.
     const bool fresh =
         begun_ < blocks_ && room && (suspended_.empty() || (chance_ ? begins_one() : fruitless_ % 2 == 0));

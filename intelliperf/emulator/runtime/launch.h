@@ -23,7 +23,7 @@ struct LaunchRequest {
   uint64_t stream = 0;
   StreamPlace place;
   bool cooperative = false;
-  double most_seconds = 0;  // of the processor, between blocks; 0: as many as it takes
+  double most_seconds = 0;  // of the processor; 0: as many as it takes
   bool altered = false;     // with other numbers than the application's
   bool watched = false;     // every access is checked; see LaunchOutcome::out_of_bounds
 };

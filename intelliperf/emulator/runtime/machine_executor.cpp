@@ -189,7 +189,7 @@ BlockStop MachineExecutor::run(Block& block) {
   const uint64_t most_waits = kSpinRequests * block.waves.size();
   uint64_t rounds = chance_ ? 1 + draw(chance_) % kMostRounds : ~uint64_t(0);
   for (;; --rounds) {
-    if (rounds == 0) return BlockStop::kPreempted;
+    if (rounds == 0 || out_of_time(rounds)) return BlockStop::kPreempted;
     uint32_t live = 0, at_barrier = 0;
     bool ran = false, ahead = false;
     for (Wave& wave : block.waves) {

@@ -568,7 +568,7 @@ BlockStop Scheduler::run(Block& block) {
   uint32_t budget = block.traced ? kSlice : kFastSlice;
   uint64_t rounds = by_chance ? 1 + draw(chance_) % kMostRounds : ~uint64_t(0);
   for (uint32_t idle_rounds = 0;; --rounds) {
-    if (rounds == 0) return BlockStop::kPreempted;
+    if (rounds == 0 || out_of_time(rounds)) return BlockStop::kPreempted;
     bool worked = false, blocked = true, ahead = false;
     uint32_t live = 0, at_barrier = 0, at_grid = 0;
     for (Wave& wave : block.waves) {

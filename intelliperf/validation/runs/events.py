@@ -12,9 +12,11 @@ from intelliperf.records import ANY_KERNEL, Outcome
 from intelliperf.validation.runs.effort import Effort
 from intelliperf.validation.runs.side import Side, complaint
 
+NO_END = 702  # of a launch that took too long, or whose lanes all wait
 _ILLEGAL_ADDRESS = 700
 _ERRORS = {  # codes that HIP and CUDA share
     _ILLEGAL_ADDRESS: "an illegal memory access",
+    NO_END: "no end",
     710: "a failed device-side assert",
     719: "a launch failure",
 }

@@ -224,7 +224,12 @@ def _keeps_up(
     deadline: Deadline,
 ) -> bool:
     """Take one step with `side`; False once it has left the path."""
+    left_alone = (
+        isinstance(expected, Dispatch) and expected.target and rule.after_failures and not rule.compared(expected)
+    )
     try:
+        if left_alone:
+            side.proceed()  # it need not run for long what the base has failed with
         found = side.next(patience())
         excused = False
         if isinstance(expected, Dispatch) and isinstance(found, Dispatch) and found.status != expected.status:
@@ -240,7 +245,7 @@ def _keeps_up(
                 here = Sync(progress.syncs, f"dispatch {expected.nth} of {expected.kernel}")
                 paused = Paused(base, expected), Paused(side, found)
                 divergence = _compare(progress.pairings, observer, here, paused, deadline)
-            if divergence is None:
+            if divergence is None and not left_alone:
                 side.proceed()
     except SideFailed as error:
         if error.label == base.label:
