@@ -4,8 +4,8 @@ In a loop: where the address comes from what an earlier turn has loaded (a list,
 value decides whether there is another turn, so that no compiler can load ahead; and the first load of each turn where
 nothing advances by a constant or by a signed number that stays the same, for no other loop is unrolled. nvcc 13.0
 unrolls four times where the step is a signed variable (92.5 cycles a turn on an H200 with the data in the L2) and not
-where it is unsigned, as `gridDim.x * blockDim.x` is (314 cycles). Elsewhere: where the address comes from another load. A load by an index that the same turn loads is not among them: several turns
-can do so at once.
+where it is unsigned, as `gridDim.x * blockDim.x` is (314 cycles). Elsewhere: where the address comes from another load.
+A load by an index that the same turn loads is not among them: several turns can do so at once.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class WaitingLoads:
         return False
 
     def _advances(self, loop: int) -> bool:
-        """Whether something at the loop's head changes by the same from turn to turn, in a way that compilers unroll."""
+        """Whether something at the loop's head changes by the same in each turn, in a way that compilers unroll."""
         for phi in self._blocks[loop].instructions:
             if phi.opcode != "phi":
                 break
@@ -113,7 +113,7 @@ class WaitingLoads:
         return False
 
     def _is_signed(self, step: Instruction, by: Collection[str], loop: int) -> bool:
-        """Whether the step cannot overflow, as C has it of signed numbers, and is by what stays the same in the loop."""
+        """Whether the step cannot overflow, as C has it of signed numbers, and is by what the loop leaves as it is."""
         within = [name for name in by if name in self._defined and self._inside(self._defined[name][0], loop)]
         return bool(_NO_OVERFLOW.match(step.text)) and not within
 
