@@ -29,6 +29,7 @@ thread_local int last_error = kSuccess;
 thread_local Vendor calling = Vendor::kHip;
 int sticky_error = kSuccess;
 bool sticky_told = false;  // some call has returned it
+uint64_t effects = 0;
 
 const ErrorEntry* entry_of(Vendor vendor, int error) {
   for (const ErrorEntry& entry : kErrors)
@@ -54,6 +55,7 @@ Call::Call(Vendor vendor) : before_(calling) {
   api_lock().lock();
   host_enters();
   calling = vendor;
+  ++effects;
 }
 
 Call::~Call() {
@@ -69,6 +71,10 @@ int Call::done(int error) const {
   sticky_told |= error != kSuccess && error == sticky_error;
   return error;
 }
+
+uint64_t calls_with_effect() { return effects; }
+void note_effect() { ++effects; }
+void note_no_effect() { --effects; }
 
 Vendor current_vendor() { return calling; }
 void set_sticky_error(int error) {

@@ -55,6 +55,11 @@ class Call {
   Vendor before_;
 };
 
+// How many calls and steps of graphs there have been that may have changed what device memory holds.
+uint64_t calls_with_effect();
+void note_effect();
+void note_no_effect();  // of the call that this is in: it waits or looks at the clock, say
+
 Vendor current_vendor();  // of the call that this thread is in
 void set_sticky_error(int error);
 void clear_errors();    // device reset

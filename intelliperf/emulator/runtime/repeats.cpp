@@ -5,17 +5,22 @@
 #include <algorithm>
 #include <cstring>
 
+#include "export.h"
 #include "grid_run.h"
+#include "host_state.h"
 #include "memory.h"
 
 namespace simt {
 namespace {
 
 constexpr uint64_t kPieceBytes = 64 << 10;
-constexpr uint64_t kMostBytes = 256ull << 20;      // of memory to look at
-constexpr uint64_t kMostKeptBytes = 128ull << 20;  // of all changes together
+constexpr uint64_t kMostBytes = 4ull << 30;        // of memory to look at
+constexpr uint64_t kMostKeptBytes = 512ull << 20;  // of all changes together
 constexpr size_t kMostKnown = 4096;
-constexpr double kWorth = 4;  // a run takes this many times longer than a look at memory
+// A run takes so many times longer than a look at memory: where one is due at each launch; where there have been few
+// launches; and where many have been, so that the rest of them may be left out for two looks.
+constexpr double kWorth = 2, kWorthEarly = 4, kWorthLate = 1;
+constexpr uint64_t kMany = 16;
 constexpr double kFirstNsPerByte = 0.3;
 
 bool outside_effect;
@@ -114,7 +119,8 @@ bool Repeats::look(State& state) {
       },
       &gathered);
   const double expected_ns = ns_per_byte_ * static_cast<double>(gathered.bytes);
-  if (gathered.bytes > kMostBytes || current_->host_ns < kWorth * expected_ns) return false;
+  const double worth = current_->kept ? kWorth : current_->seen < kMany ? kWorthEarly : kWorthLate;
+  if (gathered.bytes > kMostBytes || current_->host_ns < worth * expected_ns) return false;
   const double begun = host_now_ns();
   state.digests.clear();
   for (const Piece& piece : state.pieces)
@@ -127,17 +133,40 @@ bool Repeats::look(State& state) {
   return true;
 }
 
+bool Repeats::nothing_since(const Known& known) const {
+  if (&known != settled_ || calls_with_effect() != settled_at_ + 1 || exporting()) return false;
+  bool written_by_host = false;
+  for_each_allocation(
+      [](const Allocation& allocation, void* context) {
+        *static_cast<bool*>(context) |= allocation.kind == MemoryKind::kManaged ||
+                                        allocation.kind == MemoryKind::kPinned ||
+                                        allocation.kind == MemoryKind::kRegistered;
+      },
+      &written_by_host);
+  return !written_by_host;
+}
+
 bool Repeats::replay(const LaunchRequest& request) {
   current_ = nullptr;
   keeping_ = outside_effect = false;
-  if (asides_ || !request.kernel->has_parameters || !pointers_known(request)) return false;
+  if (asides_ || !request.kernel->has_parameters || !pointers_known(request)) {
+    settled_ = nullptr;
+    return false;
+  }
   if (known_.size() >= kMostKnown) {
+    settled_ = nullptr;
     known_.clear();
     kept_bytes_ = 0;
   }
   Known& known = known_[key_of(request)];
   current_ = &known;
-  if (++known.seen < known.next_try) return false;
+  ++known.seen;
+  if (nothing_since(known)) {
+    settled_at_ = calls_with_effect();
+    return true;
+  }
+  settled_ = nullptr;
+  if (known.seen < known.next_try) return false;
   known.next_try = 2 * known.seen;  // where memory keeps changing, looking at it is soon a rare thing
   if (!look(before_)) return false;
   keeping_ = !known.kept;
@@ -149,6 +178,8 @@ bool Repeats::replay(const LaunchRequest& request) {
   for (const Change& change : known.changes)
     std::memcpy(reinterpret_cast<void*>(change.base), change.content.data(), change.content.size());
   known.next_try = known.seen + 1;
+  if (known.changes.empty()) settled_ = &known;
+  settled_at_ = calls_with_effect();
   return true;
 }
 

@@ -1,7 +1,8 @@
 // Launches that repeat an earlier one. Programs that take time launch a kernel hundreds of times; with the same shape,
 // arguments and memory it leaves the same memory each time, since blocks and lanes run in one order. Such a launch is
 // not run again: what it changed is written from what was kept. All memory that kernels may touch is compared by a
-// digest of 128 bits under secrets of the process.
+// digest of 128 bits under secrets of the process; it need not be looked at again where such a launch changed nothing
+// and the program has done nothing since but wait and launch it once more.
 //
 // Not for kernels that print, read a clock, allocate, or are given pointers to memory that the runtime does not know.
 // The caller holds api_lock().
@@ -66,10 +67,13 @@ class Repeats {
   Digest digest(const void* data, uint64_t bytes) const;
   bool keep(Known& known, const State& before);
   void forget(Known& known);
+  bool nothing_since(const Known& known) const;
 
   std::unordered_map<std::string, Known> known_;
-  Known* current_ = nullptr;  // the launch that runs
-  State before_;              // its memory, where its changes are to be kept
+  Known* current_ = nullptr;        // the launch that runs
+  const Known* settled_ = nullptr;  // the last launch, if it was left out and changes nothing
+  uint64_t settled_at_ = 0;         // calls with an effect until then
+  State before_;                    // its memory, where its changes are to be kept
   bool keeping_ = false;
   uint64_t kept_bytes_ = 0;
   double ns_per_byte_;

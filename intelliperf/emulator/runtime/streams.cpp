@@ -168,6 +168,7 @@ int StreamQuery(Stream* handle) {
   if (!stream) return kInvalidHandle;
   const int error = not_while_capturing();
   if (error == kSuccess) wait_for(*stream);
+  note_no_effect();
   return error;
 }
 int StreamSynchronize(Stream* handle) {
@@ -180,6 +181,7 @@ int DeviceSynchronize() {
   if (error != kSuccess) return error;
   wait_for_device();
   note_wait("wait_device", 0);
+  note_no_effect();
   return kSuccess;
 }
 int ThreadSynchronize() { return DeviceSynchronize(); }
@@ -286,6 +288,7 @@ int EventRecord(Event* event, Stream* handle) {
   }
   event->time_ns = std::max(stream->id == 0 ? t.device_ns : stream->ready_ns, t.host_ns);
   event->before = done_by(*stream);
+  note_no_effect();
   return kSuccess;
 }
 int EventRecordWithFlags(Event* event, Stream* stream, unsigned int) { return EventRecord(event, stream); }
@@ -294,6 +297,7 @@ int EventQuery(Event* event) {
   if (event->capture) return kCapturedEvent;
   timeline().host_ns = std::max(timeline().host_ns, event->time_ns);
   join(timeline().host, event->before);
+  note_no_effect();
   return kSuccess;
 }
 int EventSynchronize(Event* event) {
@@ -306,6 +310,7 @@ int EventElapsedTime(float* milliseconds, Event* start, Event* end) {
   if (!known(start) || !known(end) || !start->recorded || !end->recorded) return kInvalidHandle;
   if ((start->flags | end->flags) & kDisableTiming) return kInvalidHandle;
   note_clock();
+  note_no_effect();
   *milliseconds = static_cast<float>((end->time_ns - start->time_ns) * 1e-6 * settings().clock_scale);
   return kSuccess;
 }
@@ -365,6 +370,7 @@ int GraphLaunch(Graph* executable, Stream* handle) {
   if (!stream) return kInvalidHandle;
   if (stream->capture) return not_supported("launching a graph into a stream that is being captured");
   for (const auto& operation : executable->operations) {
+    note_effect();
     const int error = operation(stream);
     if (error != kSuccess) return error;
   }
