@@ -39,6 +39,7 @@ class Feature(Enum):
     OTHER_WIDTHS = "other_widths"
     OTHER_SECONDS = "other_seconds"
     OTHER_CANCELLING = "other_cancelling"
+    APART = "apart"
     LIVE_MEMORY = "live memory"  # what the parent writes to a paused run's memory is what its next kernel reads
     ROOMY_MEMORY = "roomy memory"  # allocations hold larger launches as well, and signs are altered
     CHEAP_TRACES = "cheap traces"  # a traced run costs little more than a plain one
@@ -106,6 +107,7 @@ class Interception:
     other_widths: tuple[int, ...] | None = None  # in bits, to be exceeded
     other_seconds: int | None = None  # of the processor, for one altered launch
     other_cancelling: bool = False  # numbers of which the large ones cancel
+    apart: bool = False  # arguments that point into one allocation get one each, see `apart.h`
 
     def __or__(self, more: Interception) -> Interception:
         """What `more` asks for comes first."""

@@ -52,7 +52,7 @@ class Checker:
     calibration: Calibration
     tolerance: UserTolerance = UserTolerance()
     free_arguments: bool = False  # the candidate declares other kernels: arguments are its own
-    restricted: bool = False  # the candidate adds __restrict__
+    restricted: bool = False  # the candidate adds __restrict__, and nobody will look whether it may
     forgets: bool = False  # spoil the candidate's scratch memory wherever it was compared
     altered: bool = False  # the data are not the application's: one NaN is as good as another
     without: set[tuple[int, Key]] = field(default_factory=set)  # buffers not to look at, by the number of the point
@@ -66,6 +66,7 @@ class Checker:
     limits: set[float] = field(default_factory=set)  # of floats, likewise
     named: set[tuple[float, ...]] = field(default_factory=set)  # what only the candidate compares numbers with
     widths: set[int] = field(default_factory=set)  # bits that the candidate's code keeps more numbers in
+    shared: str = ""  # pointer arguments of the candidate into one buffer
     uncompensated: bool = False  # the candidate's code calculates fewer of its rounding errors
     shapes: set[tuple[int, ...]] = field(default_factory=set)  # grids and blocks of both programs' launches
     partly: set[int] = field(default_factory=set)  # those at which only what the kernel can reach was compared
@@ -132,8 +133,9 @@ class Checker:
         self.uncompensated |= after < before
         self.by_wave |= any(base.dispatch.kernel in h.by_wave for h in hellos if h)
         self.shapes |= {(*one.dispatch.grid, *one.dispatch.block) for one in (base, other)}
-        if self.restricted and (shared := _aliased(base)) is not None:
-            text = f"{sync.where}: __restrict__ was added, but {shared} point into one buffer"
+        self.shared = self.shared or _shared(other)
+        if self.restricted and self.shared:
+            text = f"{sync.where}: __restrict__ was added, but {self.shared} point into one buffer"
             return Divergence(other.side.label, Outcome.FORBIDDEN_EDIT, text)
         problem = self._arguments(base, other, pairing)
         if problem is not None:
@@ -422,15 +424,17 @@ def _launch(paused: Paused) -> tuple[int, str]:
     return paused.dispatch.index, paused.dispatch.alteration
 
 
-def _aliased(base: Paused) -> str | None:
-    """Two pointer arguments into one allocation."""
-    seen: dict[int, int] = {}
-    for argument in base.dispatch.arguments:
+def _shared(paused: Paused) -> str:
+    """Two pointer arguments into one allocation; empty where there are none."""
+    hello, seen = paused.side.hello, dict[int, int]()
+    parameters = paused.dispatch.parameters or (hello.kernels.get(paused.dispatch.kernel, ()) if hello else ())
+    names = {one.index: one.name for one in parameters}
+    for argument in paused.dispatch.arguments:
         for pointer in argument.pointers:
-            if pointer.allocation in seen and seen[pointer.allocation] != argument.index:
-                return f"arguments {seen[pointer.allocation]} and {argument.index}"
-            seen[pointer.allocation] = argument.index
-    return None
+            first = seen.setdefault(pointer.allocation, argument.index)
+            if first != argument.index:
+                return " and ".join(names.get(index) or f"argument {index}" for index in (first, argument.index))
+    return ""
 
 
 def _narrower(mine: Mapping[int, int], theirs: Mapping[int, int]) -> set[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from intelliperf.errors import ApplicationFailed
 from intelliperf.processes.process import Completed
-from intelliperf.records import CheckStatus, Feature, Outcome
+from intelliperf.records import CheckStatus, Feature, Interception, Outcome
 from intelliperf.sentences import counted
 from intelliperf.validation.algebragate import AlgebraGate, Proof
 from intelliperf.validation.calibration import BASE, Calibration
@@ -16,6 +16,8 @@ from intelliperf.validation.runs.events import Divergence, Rule, failed_dispatch
 from intelliperf.validation.runs.lockstep import follow, follow_planned, record
 from intelliperf.validation.runs.side import SideFailed, SideRun
 from intelliperf.validation.trial import GATES, Rejection, Trial
+
+_RESTRICTED = "__restrict__ was added"
 
 
 class CompareGate:
@@ -39,6 +41,8 @@ class CompareGate:
                 divergence = self._lockstep(trial)
         if divergence is not None and divergence.near and proof.rejection is None and self._reference.widen(trial):
             divergence = self._lockstep(trial)
+        if divergence is None and proof.rejection is None:
+            divergence = self._apart(trial)
         rejection = proof.rejection
         if divergence is not None and (rejection is None or not divergence.near):
             rejection = Rejection(divergence.outcome, "; ".join(filter(None, [divergence.detail, proof.less_exact()])))
@@ -74,31 +78,58 @@ class CompareGate:
         trial.note_output(calibration.output.steady, calibration.output.compared())
         return None
 
-    def _lockstep(self, trial: Trial) -> Divergence | None:
+    def _apart(self, trial: Trial) -> Divergence | None:
+        """Is nothing that is written through one pointer accessed through another, as added __restrict__ promises?"""
+        known = trial.compared
+        looks = known.shared or trial.declared.kernels
+        if not trial.static.restricted or not looks or Feature.APART not in self._reference.backend.honours:
+            return None
+        divergence, _ = self._followed(trial, self._checker(trial), Interception(apart=True))
+        if divergence is not None:
+            shared = f"{known.shared} point" if known.shared else "two arguments point"
+            text = (
+                f"{_RESTRICTED}, but {shared} into one buffer, and what is written through one is accessed through the "
+            )
+            return Divergence("candidate", Outcome.FORBIDDEN_EDIT, f"{text}other: {divergence.detail}")
+        if known.shared:
+            text = (
+                f"{_RESTRICTED}; {known.shared} point into one buffer, in which the accesses of this run are disjoint"
+            )
+            trial.note("restrict", CheckStatus.PASSED, text)
+        return None
+
+    def _checker(self, trial: Trial) -> Checker:
         calibration, _ = self._reference.calibration(trial)
         declared = trial.declared
-        trial.checker = Checker(
+        return Checker(
             calibration,
             self._reference.settings.tolerance,
             free_arguments=declared.kernels,
-            restricted=trial.static.restricted,
+            restricted=trial.static.restricted and Feature.APART not in self._reference.backend.honours,
             forgets=declared.kernels and Feature.LIVE_MEMORY in self._reference.backend.honours,
         )
+
+    def _lockstep(self, trial: Trial) -> Divergence | None:
+        trial.checker = self._checker(trial)
+        divergence, trial.ended = self._followed(trial, trial.checker, Interception())
+        return divergence
+
+    def _followed(
+        self, trial: Trial, checker: Checker, asked: Interception
+    ) -> tuple[Divergence | None, Completed | None]:
+        """`asked` of the candidate alone."""
         common = self._reference.common(trial)
-        runs = SideRun(BASE, trial.case.reference, common), SideRun("candidate", trial.application, common)
-        if declared.kernels:
-            divergence, trial.ended = self._planned(trial, calibration, runs)
-            return divergence
+        runs = SideRun(BASE, trial.case.reference, common), SideRun("candidate", trial.application, common | asked)
+        if trial.declared.kernels:
+            return self._planned(trial, self._reference.calibration(trial)[0], runs, checker)
         rule = Rule(lambda d: d.target, self._reference.free_geometry(trial))
-        followed = follow(self._reference.setting(trial, 2), runs, rule, trial.checker)
-        trial.ended = followed.ended.get("candidate")
-        return followed.divergences.get("candidate")
+        followed = follow(self._reference.setting(trial, 2), runs, rule, checker)
+        return followed.divergences.get("candidate"), followed.ended.get("candidate")
 
     def _planned(
-        self, trial: Trial, calibration: Calibration, runs: tuple[SideRun, SideRun]
+        self, trial: Trial, calibration: Calibration, runs: tuple[SideRun, SideRun], checker: Checker
     ) -> tuple[Divergence | None, Completed | None]:
         """For other kernels than the reference's: align the two lists first, then compare at the matching points."""
-        checker = trial.compared
         setting = self._reference.setting(trial, 2)
         try:
             events, done = record(setting, runs[1])

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "apart.h"
 #include "described.h"
 #include "device_file.h"
 #include "export.h"
@@ -149,7 +150,8 @@ int run_once(const LaunchRequest& request, Stream& stream) {
   StreamClock clock;
   LaunchRequest placed = request;
   placed.place = next_operation(stream, clock);
-  const LaunchOutcome outcome = launch(placed);
+  const bool apart = settings().apart && !trying() && export_awaits(*request.kernel);
+  const LaunchOutcome outcome = apart ? launch_apart(placed) : launch(placed);
   mirror_to_host(*request.kernel->module);
   advance(stream, outcome.time_ns, false);
   if (!trying()) note_call({"kernel", outcome.index, stream.id});

@@ -79,6 +79,7 @@ Settings read_environment() {
   for (const int64_t one : s.constants) s.far_constants |= one > kMostOfAModule && one <= kFarthest;
   for (const uint64_t one : numbers_variable("INTELLIPERF_OTHER_WIDTHS")) s.widths.push_back(uint32_t(one));
   s.most_seconds = double(unsigned_variable("INTELLIPERF_OTHER_SECONDS", 0));
+  s.apart = unsigned_variable("INTELLIPERF_APART", 0) != 0;
   s.cancelling = unsigned_variable("INTELLIPERF_OTHER_CANCELLING", 0) != 0;
   s.only_read = numbers_variable("INTELLIPERF_OTHER_READ");
   s.accesses = unsigned_variable("INTELLIPERF_OTHER_ACCESSES", 0);

@@ -37,6 +37,7 @@ struct Settings {
   std::vector<double> limits;          // what only one of the two versions compares floats with
   std::vector<NamedValue> named;       // what only the candidate compares arguments and data with
   bool far_constants = false;          // some of them are larger than most launches of small programs
+  bool apart = false;                  // arguments that point into one allocation get one each
   double most_seconds = 0;             // of an altered launch
   bool cancelling = false;             // the original calculates rounding errors that the candidate does not
   std::vector<uint32_t> widths;        // bits in which only the candidate's code keeps numbers, see wide_launches.h
