@@ -63,6 +63,47 @@ def test_geometry_is_refused_where_it_is_not_declared() -> None:
     assert not refused
 
 
+LAUNCHES = """\
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def double(p, n, B: tl.constexpr, ODD: tl.constexpr):
+    o = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(p + o, 2 * tl.load(p + o, mask=o < n), mask=o < n)
+
+
+def run(x, n, odd):
+    T, C = 128, 4
+    limit, other = 10, 4
+    double[(triton.cdiv(n, 64),)](x, n, B=64, ODD=odd, num_warps=2)
+    double[(triton.cdiv(n, T * C),)](x, n, T * C, odd, num_warps=C)
+    return limit + other
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "allowed"),
+    [
+        ("B=64", "B=triton.next_power_of_2(min(n, 1024))", True),
+        ("B=64", "B=int(max(n // 2, 32))", True),
+        ("B=64", "B=len(open('x').read())", False),
+        ("B=64", "B=n.__index__()", False),
+        ("B=64", "B=unknown", False),
+        ("ODD=odd", "ODD=1", False),
+        ("T, C = 128, 4", "T, C = 256, 2", True),
+        ("T, C = 128, 4", "T, C = 256, print(2)", False),
+        ("limit, other = 10, 4", "limit, other = 10, 5", False),
+    ],
+)
+def test_launch_constants_may_be_computed_from_what_is_read_there(old: str, new: str, allowed: bool) -> None:
+    texts = {"app.py": LAUNCHES.replace(old, new)}
+    verdict = judged(texts, "double", {"app.py": LAUNCHES}, Declaration(geometry=True, reason="a test"))
+    assert (verdict.refusal == "") is allowed, verdict.refusal
+    assert allowed or "changes code outside kernels" in verdict.refusal
+
+
 KERNELS = """\
 import triton
 from triton import language as tl

@@ -1,15 +1,15 @@
 """All of a Python file but the bodies of kernels: it runs, so it has to stay as it is.
 
-With `geometry` declared, launches may have other grids, block sizes, warps and stages: integers only, and only where
-they flow into launches and nowhere else. Comments, blank lines and layout are free, but for those that Python or the
-system reads.
+With `geometry` declared, launches may have other grids, block sizes, warps and stages: integers and plain arithmetic
+of what is read there already, and only where they flow into launches and nowhere else. Comments, blank lines and
+layout are free, but for those that Python or the system reads.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 
 from intelliperf.project.pythonsource import JitFunction, Module, Program
@@ -18,8 +18,12 @@ from intelliperf.validation.edits import pythonwords as words
 _CODING = re.compile(r"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _UTF8 = ("utf-8", "utf8", "utf-8-sig")
 _CONFIG = ("triton.Config", "triton.runtime.autotuner.Config", "triton.runtime.Config")
+_OUTSIDE = (
+    "changes code outside kernels; there only the grids and integer constants of launches may differ "
+    "(--allow-geometry), as literals or plain arithmetic of what is read there already"
+)
 _PURE_CALLS = frozenset(
-    {"numel", "size", "stride", "dim", "cdiv", "min", "max", "len", "next_power_of_2", "num_elements"}
+    {"numel", "size", "stride", "dim", "cdiv", "min", "max", "int", "len", "next_power_of_2", "num_elements"}
 )
 
 
@@ -104,7 +108,7 @@ class _Walk:
         if self.change.refusal:
             return
         line = getattr(node, "lineno", 1)
-        self.change.refusal = f"line {line}: {_described(node)} is not a body of a kernel, and it runs"
+        self.change.refusal = f"line {line}: {_described(node)} {_OUTSIDE}"
 
 
 def _first_unlike(before: list[ast.AST], after: list[ast.AST]) -> ast.AST | None:
@@ -203,9 +207,15 @@ class _Geometry:
         if len(old.args) != len(new.args) or len(old.args) > len(names):
             return False
         for name, one, other in zip(names, old.args, new.args, strict=False):
-            if ast.dump(one) != ast.dump(other) and not (name in constants and _both_integers(one, other)):
+            if ast.dump(one) != ast.dump(other) and not (name in constants and self._sizes(one, other, old)):
                 return False
-        return _keywords_agree(old.keywords, new.keywords, constants | words.OPTIONS)
+        free = constants | words.OPTIONS
+        return _keywords_agree(old.keywords, new.keywords, free, lambda one, other: self._sizes(one, other, old))
+
+    def _sizes(self, old: ast.expr, new: ast.expr, place: ast.AST) -> bool:
+        """Literals or arithmetic: a name alone may stand for a choice, or for a size of the data."""
+        named = isinstance(old, (ast.Name, ast.Attribute, ast.Subscript, ast.Tuple)) or isinstance(new, ast.Tuple)
+        return not named and self._plain(old, place) and self._plain(new, place)
 
     def _grid(self, old: ast.expr, new: ast.expr, place: ast.AST) -> bool:
         if ast.dump(old) == ast.dump(new):
@@ -245,11 +255,20 @@ class _Geometry:
         if len(old.targets) != 1 or _dumps(old.targets) != _dumps(new.targets):
             return False
         (target,) = old.targets
-        if not isinstance(target, ast.Name) or not self._only_for_launches(target.id, old):
+        if not isinstance(target, ast.Tuple):
+            return self._one_assigned(target, old.value, new.value, old)
+        lists = target.elts, _elements(old.value), _elements(new.value)
+        if not len(lists[0]) == len(lists[1]) == len(lists[2]):
             return False
-        if _both_integers(old.value, new.value):
-            return True
-        return self._grid(old.value, new.value, old)
+        changed = [
+            (name, one, other) for name, one, other in zip(*lists, strict=True) if ast.dump(one) != ast.dump(other)
+        ]
+        return all(self._one_assigned(name, one, other, old) for name, one, other in changed)
+
+    def _one_assigned(self, target: ast.expr, old: ast.expr, new: ast.expr, place: ast.AST) -> bool:
+        if not isinstance(target, ast.Name) or not self._only_for_launches(target.id, place):
+            return False
+        return _both_integers(old, new) or self._grid(old, new, place)
 
     def _only_for_launches(self, name: str, place: ast.AST) -> bool:
         """Is every use of the name in its scope inside a launch's grid or a constant of it?"""
@@ -272,9 +291,11 @@ class _Geometry:
                 return isinstance(call, ast.Call) and call.func is node and bool(self._launched(call))
             if isinstance(node, ast.keyword):
                 call = self._parents.get(id(node))
-                kernels = self._launched(call) if isinstance(call, ast.Call) else ()
-                constants = frozenset().union(*(kernel.constants for kernel in kernels), words.OPTIONS)
-                return bool(kernels) and node.arg in constants
+                return isinstance(call, ast.Call) and self._is_constant(call, node.arg)
+            if isinstance(node, ast.Call) and child in node.args and (kernels := self._launched(node)):
+                names = [item.arg for item in kernels[0].parameters]
+                at = next(n for n, item in enumerate(node.args) if item is child)
+                return at < len(names) and self._is_constant(node, names[at])
             if isinstance(node, ast.Assign) and child is node.value and len(node.targets) == 1:
                 target = node.targets[0]
                 return isinstance(target, ast.Name) and self._grid_of_launches(target.id, node, deepest - 1)
@@ -282,6 +303,10 @@ class _Geometry:
                 return False
             child, node = node, self._parents.get(id(node))
         return False
+
+    def _is_constant(self, call: ast.Call, name: str | None) -> bool:
+        kernels = self._launched(call)
+        return bool(kernels) and all(name in kernel.constants | words.OPTIONS for kernel in kernels)
 
     def _grid_of_launches(self, name: str, place: ast.AST, deepest: int) -> bool:
         scope = self._scope(place)
@@ -331,14 +356,19 @@ def _config_shape(node: ast.expr) -> tuple[object, ...] | None:
     return tuple(names), tuple(values), tuple(rest)
 
 
-def _keywords_agree(old: list[ast.keyword], new: list[ast.keyword], free: Collection[str]) -> bool:
+def _keywords_agree(
+    old: list[ast.keyword],
+    new: list[ast.keyword],
+    free: Collection[str],
+    sizes: Callable[[ast.expr, ast.expr], bool],
+) -> bool:
     before, after = ({item.arg: item.value for item in given} for given in (old, new))
     if len(before) != len(old) or len(after) != len(new):
         return False
     for name in before.keys() | after.keys():
         one, other = before.get(name), after.get(name)
         if one is not None and other is not None:
-            if ast.dump(one) != ast.dump(other) and not (name in free and _both_integers(one, other)):
+            if ast.dump(one) != ast.dump(other) and not (name in free and sizes(one, other)):
                 return False
         elif name not in words.OPTIONS or not _is_integer(one or other):
             return False
