@@ -19,7 +19,9 @@ def describe(event: dict[str, Any], verbose: bool) -> str:
     if name == "finding":
         return f"finding: {event['sentence']}" if event["sentence"] else "finding: none"
     if name == "attempt":
-        return f"attempt {event['index']} ({event['origin']}): {event['outcome']}: {event['detail']}"
+        # Of a patch that was given, the report begins with the reason.
+        reason = "" if event.get("given") else f": {event['detail']}"
+        return f"attempt {event['index']} ({event['origin']}): {event['outcome']}{reason}"
     return ""
 
 

@@ -58,6 +58,7 @@ from intelliperf.records.timeline import ProcessTime as ProcessTime
 from intelliperf.records.verdicts import DEFERRED as DEFERRED
 from intelliperf.records.verdicts import EMULATED as EMULATED
 from intelliperf.records.verdicts import NEEDLESS as NEEDLESS
+from intelliperf.records.verdicts import NO_FLOATS as NO_FLOATS
 from intelliperf.records.verdicts import RECORDED as RECORDED
 from intelliperf.records.verdicts import Check as Check
 from intelliperf.records.verdicts import CheckStatus as CheckStatus
@@ -66,3 +67,5 @@ from intelliperf.records.verdicts import Outcome as Outcome
 from intelliperf.records.verdicts import Scope as Scope
 from intelliperf.records.verdicts import Strength as Strength
 from intelliperf.records.verdicts import Verdict as Verdict
+from intelliperf.records.verdicts import by_weight as by_weight
+from intelliperf.records.verdicts import is_light as is_light

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
@@ -32,6 +34,7 @@ class CheckStatus(str, Enum):
 
 
 NEEDLESS = "an earlier gate refused the candidate"  # the detail of a gate that was not run for that
+NO_FLOATS = "no kernel writes floating-point numbers"  # likewise of one that has nothing to look at
 DEFERRED = "once for all accepted candidates together, at the end of the run"  # likewise
 
 
@@ -122,10 +125,30 @@ class Verdict:
             if check.status is CheckStatus.NOT_RUN and check.name in elsewhere:
                 continue  # the emulator has run it instead
             weak = check.status in (CheckStatus.NOT_RUN, CheckStatus.WEAK)
-            weak &= check.detail not in (NEEDLESS, DEFERRED)
+            weak &= check.detail not in (NEEDLESS, DEFERRED, NO_FLOATS)
             for text in filter(None, [check.detail if weak else "", check.unseen]):
                 names.setdefault(text, []).append(check.name)
-        return tuple(sorted(f"{', '.join(dict.fromkeys(named))}: {text}" for text, named in names.items()))
+        return by_weight(f"{', '.join(dict.fromkeys(named))}: {text}" for text, named in names.items())
+
+
+# Gates by whose absence nothing is less right: what they need was not asked for, or another gate did their work.
+_LIGHT = ("unit tests", "recorded dispatches", "roofline floor")
+_GRAVE = ("other numbers", "calibration", "ill-conditioned original", "not covered", "rest of the program")
+
+
+def is_light(item: str) -> bool:
+    """Of a text of `Verdict.left_open`."""
+    return item.partition(": ")[0] in _LIGHT
+
+
+def by_weight(items: Iterable[str]) -> tuple[str, ...]:
+    """Texts of `Verdict.left_open`, each once: first what may hide something wrong, last what may not."""
+    grave = re.compile(rf"(?:{EMULATED}|{RECORDED})*(?:{'|'.join(_GRAVE)})")
+
+    def weight(item: str) -> tuple[int, str]:
+        return 2 * is_light(item) - (grave.match(item) is not None), item
+
+    return tuple(sorted(set(items), key=weight))
 
 
 def _least(gain: Measurement) -> float:

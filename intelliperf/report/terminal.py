@@ -50,7 +50,7 @@ def _attempts(report: Report) -> Iterator[str]:
     cured = {(a.kernel, a.formula) for a in report.attempts if a.accepted}
     hidden = [a for a in report.attempts if a.verdict is None and (a.kernel, a.formula) in cured]
     for attempt in report.attempts:
-        if attempt in hidden:
+        if attempt in hidden or attempt is wording.told_by_headline(report):
             continue
         name, detail = wording.outcome(attempt)
         whom = f" for {attempt.formula} in {attempt.kernel}" if len(report.diagnoses) > 1 and attempt.kernel else ""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from intelliperf.project.kernelnames import unqualified
 from intelliperf.records import (
+    NEEDLESS,
     SHELL,
     Application,
     Attempt,
@@ -28,6 +29,7 @@ from intelliperf.records import (
     Strength,
     Usage,
     Verdict,
+    is_light,
 )
 from intelliperf.records.timeline import HostLine
 from intelliperf.sentences import (
@@ -208,10 +210,10 @@ def headline(report: Report) -> str:
             whom = finding_in_short(first) + (f" (and {more} more)" if more else "")
             return f"nothing to improve: {whom}: {first.note or 'not pursued'}{beside}"
         return f"nothing to improve: no kernel shows {shown} beyond its threshold{beside}"
-    given = [a for a in report.attempts if a.verdict is not None and a.origin.kind is OriginKind.USER]
-    if given:
-        name, detail = outcome(given[-1])
-        slow = given[-1].verdict is not None and given[-1].verdict.outcome is Outcome.NOT_FASTER
+    given = told_by_headline(report)
+    if given is not None:
+        name, detail = outcome(given)
+        slow = given.verdict is not None and given.verdict.outcome is Outcome.NOT_FASTER
         return f"patch refused{_FOR_TIME if slow else ''}: {name}: {detail}"
     if report.finding is not None:
         told = _main_finding(report) if report.diagnoses else report.finding.sentence
@@ -219,6 +221,13 @@ def headline(report: Report) -> str:
     if report.process:
         return f"{report.ending.value}: {process_in_short(report)}"
     return f"{report.ending.value}: no finding{'' if report.formula == 'all' else f' of {report.formula}'}"
+
+
+def told_by_headline(report: Report) -> Attempt | None:
+    """The given patch that was refused, of which the headline has outcome and reason."""
+    given = [a for a in report.attempts if a.verdict is not None and a.origin.kind is OriginKind.USER]
+    improved = report.accepted is not None or report.ending is Ending.NOTHING_TO_IMPROVE
+    return given[-1] if given and not improved else None
 
 
 def _main_finding(report: Report) -> str:
@@ -299,10 +308,14 @@ def subject(report: Report) -> str:
 
 def opened(report: Report) -> str:
     """What was not checked, in one line; where that is nothing, it is said, too."""
-    if report.not_checked:
-        return "; ".join(report.not_checked)
-    refused = report.accepted is None and bool(judged(report))
-    return "what the gates after the one that refused it look at" if refused else "nothing that the gates look at"
+    light = [item for item in report.not_checked if is_light(item)]
+    told = [item for item in report.not_checked if item not in light]
+    refused = judged(report) if report.accepted is None else ()
+    if any(check.detail == NEEDLESS for verdict in refused for check in verdict.checks) or (refused and not told):
+        told.append("what the gates after the one that refused it look at")
+    if told and light:
+        return f"{'; '.join(told)}; needless, or not asked for: {'; '.join(light)}"
+    return "; ".join(told or light) or "no gate left anything out"
 
 
 def shown_first(report: Report) -> Iterator[tuple[str, str]]:

@@ -23,6 +23,7 @@ from intelliperf.records import (
     SourceEvidence,
     Usage,
     Verdict,
+    by_weight,
 )
 from intelliperf.search.agenda import Agenda, Target, key_of
 from intelliperf.sentences import duration, number
@@ -60,7 +61,7 @@ def not_checked(attempts: Sequence[Attempt], whole: Verdict | None) -> tuple[str
     verdicts = [a.verdict for a in attempts if a.verdict is not None and a.verdict.accepted]
     given = [a.verdict for a in attempts if a.verdict is not None and a.origin.kind is OriginKind.USER]
     together = [whole] if whole is not None else []
-    return tuple(sorted({item for verdict in [*(verdicts or given), *together] for item in verdict.left_open}))
+    return by_weight(item for verdict in [*(verdicts or given), *together] for item in verdict.left_open)
 
 
 _SAME_RATIO = 1.05  # no further apart, by replay and by whole runs, than is worth a word

@@ -154,6 +154,7 @@ class Run:
             "attempt",
             index=attempt.index,
             origin=attempt.origin.name,
+            given=attempt.origin.kind is OriginKind.USER,
             outcome=verdict.outcome if verdict else "DECLINED",
             detail=verdict.detail if verdict else declined.reason if declined else "",
         )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from intelliperf.errors import ProtocolError
 from intelliperf.interception.wire import Deadline
-from intelliperf.records import Application, CheckStatus, Feature, Interception, Outcome, Shadow
+from intelliperf.records import NO_FLOATS, Application, CheckStatus, Feature, Interception, Outcome, Shadow
 from intelliperf.validation.algebraobserver import AlgebraObserver
 from intelliperf.validation.algebrawords import less_exact, said
 from intelliperf.validation.besideshadows import BesideShadows
@@ -36,7 +36,6 @@ NAME = "algebraic equality"
 CANDIDATE = "candidate with shadows"
 _NORMAL = "original without shadows"
 _NEARLY_EQUAL = 8.0
-_NO_FLOATS = "no kernel writes floating-point numbers"
 _BYTES = {"float": 4, "double": 8, "half": 2, "bfloat": 2}
 _SCALARS: Mapping[str, Scalar] = {"float": FLOAT32, "double": FLOAT64}
 
@@ -104,7 +103,7 @@ class AlgebraGate:
             return Proof()
         calibration, _ = self._reference.calibration(trial)
         if not calibration.formats:
-            trial.note(NAME, CheckStatus.NOT_RUN, _NO_FLOATS)
+            trial.note(NAME, CheckStatus.NOT_RUN, NO_FLOATS)
             return Proof()
         field_ = Field.drawn()  # the candidate is built: it cannot be made for this prime
         proof = self._run(trial, field_, Interception(), calibration)
@@ -187,7 +186,7 @@ class AlgebraGate:
         elif observer is None or not observer.shaded:
             trial.note(NAME, CheckStatus.NOT_RUN, proof.doubt or "the runs have no shadows")
         elif not observer.accounts and not proof.doubt:
-            trial.note(NAME, CheckStatus.NOT_RUN, _NO_FLOATS)
+            trial.note(NAME, CheckStatus.NOT_RUN, observer.why_nothing())
         elif proof.doubt:
             told = f"no evidence: {proof.doubt}; the tolerance derived from the original's noise serves instead"
             trial.note(NAME, CheckStatus.WEAK, told)

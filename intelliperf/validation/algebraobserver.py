@@ -10,7 +10,8 @@ from intelliperf.errors import ToolchainError
 from intelliperf.interception.messages import Allocation, Hello
 from intelliperf.interception.wire import Deadline, PeerTimeout
 from intelliperf.protocols import ShadowedMemory, ShadowPart, ShadowState
-from intelliperf.records import Outcome
+from intelliperf.records import NO_FLOATS, Outcome
+from intelliperf.sentences import counted
 from intelliperf.validation.algebrawords import different, unseen
 from intelliperf.validation.buffers.algebra import NOTHING, Account, Level, Shaded, compare, planted
 from intelliperf.validation.buffers.compare import CHUNK_BYTES, as_bytes
@@ -90,6 +91,7 @@ class AlgebraObserver:
     apart: dict[Launched, float] = field(default_factory=dict)  # how far apart they may come out, by launch
     sure: set[Launched] = field(default_factory=set)  # the same numbers there, as exact as the original's
     controls: set[Key] = field(default_factory=set)  # buffers in which a planted number was noticed
+    left_out: set[Key] = field(default_factory=set)  # what cannot be compared element by element
 
     def compare(
         self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline
@@ -107,7 +109,10 @@ class AlgebraObserver:
         due = chosen(sync, base)
         for mine, theirs in pairing.pairs:
             key = key_of(mine)
-            if (due is not None and mine.id not in due) or self._left_out(base, key) or mine.size != theirs.size:
+            if due is not None and mine.id not in due:
+                continue
+            if self._left_out(base, key) or mine.size != theirs.size:
+                self.left_out.add(key)
                 continue
             account = self._buffer(base, other, (mine, theirs), deadline)
             if not account.elements:
@@ -137,6 +142,15 @@ class AlgebraObserver:
             return ""
         different, elements = sum(a.different for a in found), sum(a.elements for a in found)
         return f"{self.doubt.text}: {different:,} of {elements:,} numbers are not proven for it"
+
+    def why_nothing(self) -> str:
+        """Why there is no account of any buffer."""
+        if not self.compared:
+            return "no launch was compared"
+        if self.left_out:
+            buffers = counted(len(self.left_out), "buffer")
+            return f"no floats in what can be compared; left out: {buffers} of varying order, content or size"
+        return NO_FLOATS
 
     def _left_out(self, base: Paused, key: Key) -> bool:
         allowance = self.calibration.allowances.get(key, Allowance())

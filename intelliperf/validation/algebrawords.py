@@ -17,7 +17,11 @@ def different(account: Account) -> str:
         values = f"is {worst.found:.9g}, expected {worst.expected:.9g}"
         return f"computes something else: element {worst.index} {values}; {counted}"
     exactly = f"is exactly {worst.found:.17g}, expected {worst.expected:.17g}"
-    off = f"off by {worst.relative:.2g} of its value, {worst.units:.2g} times the original's own rounding error"
+    if math.isinf(worst.units):
+        beside = "and the original has no rounding error there"
+    else:
+        beside = f"{worst.units:.2g} times the original's own rounding error"
+    off = f"other real numbers, {worst.relative:.2g} of their size apart, {beside}"
     return f"computes something else: element {worst.index} {exactly}: {off}; {counted}"
 
 

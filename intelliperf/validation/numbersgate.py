@@ -61,6 +61,7 @@ class Told:
     passed: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
     unseen: tuple[str, ...] = ()  # what it did not reach although something passed
+    idle: tuple[str, ...] = ()  # it alters what these launches do not have
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,8 @@ class NumbersGate:
         for alteration in alterations:
             passed += told[alteration].passed
             failed += told[alteration].failed
+        if not passed:
+            failed += [text for alteration in alterations for text in told[alteration].idle]
         status = CheckStatus.PASSED if passed else CheckStatus.NOT_RUN
         reached = [text for alteration in alterations for text in told[alteration].unseen]
         unseen = "; ".join([*failed, *reached]) if passed else ""
@@ -386,13 +389,17 @@ def told_of(alteration: Alteration, followed: Followed, roomy: bool) -> Told:
     """Of a run in which nothing went wrong, as far as it was this alteration's."""
     own = (0, alteration.way)  # where only one way was asked for, launches need not say which
     seen = [e for e in followed.events if isinstance(e, Dispatch) and e.target and e.way in own]
-    if seen and not any(event.altered is None or event.altered for event in seen):
-        return Told(failed=(f"{alteration.wrong}: no launch has anything that could be altered",))
-    compared = [event for event in seen if event.status == 0]
+    altered = [event for event in seen if event.altered is None or event.altered]
+    if seen and not altered:
+        return Told(idle=(f"{alteration.wrong}: no launch has anything that could be altered",))
+    compared = [event for event in altered if event.status == 0]
     if not compared:
         return Told(failed=(f"{alteration.wrong}: {_NO_ALTERATION}",))
     coverage = followed.coverage(_ALTERED) or followed.coverage(CANDIDATE)
     passed, unseen = alteration.passed, ""
+    if alteration.of_data and (kinds := dict.fromkeys(event.alteration for event in compared if event.alteration)):
+        plain = [] if all(event.alteration for event in compared) else [passed]
+        passed = "; ".join([*plain, ", ".join(kinds)])
     if endless := sum(event.status == NO_END for event in seen):
         launches = f"{endless} launch{'' if endless == 1 else 'es'} left out"
         late = f"{launches}, which the original does not end in {_MOST_SECONDS} s of the processor"

@@ -43,6 +43,7 @@ class Alteration:
     of_arguments: bool = False
     doubtful: bool = False  # the original may have no one answer then
     with_room: str = ""  # how a pass is put where memory is roomy
+    of_data: bool = False  # the device says of each launch how its data differ
     not_raised: str = ""  # and where no larger launch could be compared
     finite: bool = False  # what the original's overflowing results are means nothing
     own_memory: bool = False  # allocations are laid out otherwise than for the others
@@ -54,18 +55,16 @@ PART, PART_OF_LARGER = "a part of the grid", "a part of a larger launch"
 _EACH = "scalar arguments, members of structs and device variables each by itself"
 _BY = (
     "(one, three, half, a prime, very few, what only one of the two compares with, the largest unsigned number), "
-    "floats among them doubled and negated, wherever the original is deterministic then"
+    "floats, if any, doubled and negated, wherever the original is deterministic then"
 )
 ALTERATIONS = (
-    Alteration(1, "on other numbers in the same buffers", "floats scaled buffer by buffer, writable integers less 1"),
+    Alteration(1, "on other numbers in the same buffers", "all numbers scaled or lowered, buffer by buffer"),
     Alteration(
         2,
         "where some of the numbers are others",
         "an eighth of each buffer's numbers moved",
         doubtful=True,
-        with_room="an eighth of each buffer's numbers moved; other signs, zeros, NaN and infinities, all negative, "
-        "ties, 1000 added, sorted, reversed, just below their bound, nothing at first, integers out of their range, "
-        "of all values in it and a few one more",
+        of_data=True,
     ),
     Alteration(
         5,
@@ -73,8 +72,7 @@ ALTERATIONS = (
         "floats that are only read times 128, wherever the original's results are finite then",
         doubtful=True,
         finite=True,
-        with_room="floats that are only read times 128, all doubles beyond and below all floats, wherever the "
-        "original's results are finite then",
+        of_data=True,
     ),
     Alteration(
         3,
@@ -104,8 +102,7 @@ WIDE = Alteration(
 TOGETHER = Alteration(
     7,
     "with another argument on other numbers",
-    "other arguments, modes above all, together with numbers 128 times as large, of other signs, all negative, tiny, "
-    "tied or out of their range",
+    "other arguments, modes above all, together with other data",
     of_arguments=True,
     doubtful=True,
     finite=True,

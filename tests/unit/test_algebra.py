@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -11,7 +12,7 @@ from intelliperf.emulator.ir.shadow.constants import LiteralTable, Number, meant
 from intelliperf.protocols import ShadowPart, ShadowState
 from intelliperf.validation.algebraobserver import doubts
 from intelliperf.validation.algebrawords import different, less_exact, proven
-from intelliperf.validation.buffers.algebra import Account, Level, Shaded, compare, planted
+from intelliperf.validation.buffers.algebra import Account, Level, Shaded, Worst, compare, planted
 from intelliperf.validation.buffers.elements import FLOAT32
 from intelliperf.validation.buffers.field import Field, is_prime
 from intelliperf.validation.buffers.tolerance import by_operations, loosest
@@ -110,6 +111,8 @@ def test_infinities_and_nans_must_be_the_same() -> None:
     assert compare(FIELD, shaded([inf], [inf], [1]), shaded([1.0])).different == 1
     rooted = compare(FIELD, shaded([0.25]), shaded([nan], [0.25], [3]))
     assert different(rooted) == "computes something else: element 0 is nan, expected 0.25; 1 of 1 differ"
+    exact = Account(elements=9, different=1, worst=Worst(1, 2.0, 2.5, math.inf))
+    assert "0.25 of their size apart, and the original has no rounding error there; 1 of 9 differ" in different(exact)
 
 
 def test_undefined_bytes_do_not_count() -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from intelliperf.interception.messages import Dispatch
-from intelliperf.validation.numbersgate import _seen_enough, _told
+from intelliperf.validation.numbersgate import Told, _seen_enough, told_of
 from intelliperf.validation.othernumbers import ALTERATIONS, TOGETHER
 from intelliperf.validation.runs.effort import Effort
 from intelliperf.validation.runs.lockstep import Followed
 
 ONCE = (1, 1, 1)
-DATA = ALTERATIONS[1]
+DATA, LARGE = ALTERATIONS[1], ALTERATIONS[2]
 
 
 def launches(way: int, count: int) -> tuple[Dispatch, ...]:
@@ -29,8 +31,23 @@ def test_a_run_that_was_left_early_says_nothing_of_a_way_that_it_hardly_came_to(
 
 def test_each_way_is_told_by_its_own_launches() -> None:
     run = followed(*launches(2, 3), left=False)
-    assert _told(DATA, run, True).passed
-    assert "no launch was altered" in _told(TOGETHER, run, True).failed[0]
+    assert told_of(DATA, run, True).passed
+    assert "no launch was altered" in told_of(TOGETHER, run, True).failed[0]
+
+
+def test_data_are_told_as_they_were_altered_at_these_launches() -> None:
+    plain, nan, signs = (replace(one, altered=1) for one in launches(2, 3))
+    nan, signs = replace(nan, alteration="some numbers NaN"), replace(signs, alteration="other signs and zeros")
+    told = told_of(DATA, followed(plain, nan, signs, left=False), True)
+    assert told.passed == ("an eighth of each buffer's numbers moved; some numbers NaN, other signs and zeros",)
+    integers = followed(replace(nan, altered=0), signs, left=False)
+    assert told_of(DATA, integers, True).passed == ("other signs and zeros",)
+
+
+def test_what_alters_nothing_that_a_kernel_has_leaves_nothing_open() -> None:
+    run = followed(*(replace(one, altered=0) for one in launches(5, 2)), left=False)
+    told = told_of(LARGE, run, True)
+    assert told == Told(idle=told.idle) and "could be altered" in told.idle[0]
 
 
 def test_several_ways_in_one_run_have_the_effort_of_each() -> None:

@@ -14,6 +14,7 @@ from intelliperf.errors import MissingMetric, UsageError
 from intelliperf.records import (
     EMULATED,
     NEEDLESS,
+    NO_FLOATS,
     Application,
     Attempt,
     Candidate,
@@ -72,6 +73,20 @@ def test_nothing_is_accepted_without_a_comparison_a_gain_and_clean_checks(change
 
 def test_the_application_may_lose_where_the_kernel_gains() -> None:
     assert accepted(measurements=(gain(1.0001), gain(0.5, Scope.APPLICATION))).accepted
+
+
+def test_what_may_hide_something_wrong_is_named_first_and_what_may_not_last() -> None:
+    checks = (
+        Check("unit tests", CheckStatus.NOT_RUN, "no --unittest-command was given"),
+        Check("executed code", CheckStatus.PASSED, "3 of 4", unseen="no run executed 1 line"),
+        Check("algebraic equality", CheckStatus.NOT_RUN, NO_FLOATS),
+        Check("recorded: other numbers", CheckStatus.NOT_RUN, "the original is not deterministic"),
+    )
+    assert accepted(checks=checks).left_open == (
+        "recorded: other numbers: the original is not deterministic",
+        "executed code: no run executed 1 line",
+        "unit tests: no --unittest-command was given",
+    )
 
 
 def test_what_was_left_open_is_named_once_by_reason_and_not_where_a_refusal_made_it_needless() -> None:

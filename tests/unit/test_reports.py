@@ -125,6 +125,7 @@ def test_a_refused_patch_is_said_to_be_refused_and_nothing_else(report: Report) 
     for text in (summary(refused), page(refused), closing(refused, Path("/run"))):
         assert "patch refused: WRONG_OUTPUT: out[17]: 3.0" in text
         assert "bottleneck found" not in text and "improved" not in text
+    assert closing(refused, Path("/run")).count("out[17]: 3.0") == 1
     assert summary(refused).startswith("# verify: patch refused: ")
     assert "what the gates after the one that refused it look at" in summary(refused)
     assert wrong.verdict is not None

@@ -274,8 +274,7 @@ void export_begins(const LaunchRequest& request) {
   wire_wait(s->socket);
 }
 
-void export_dispatch(const LaunchRequest& request, int status, bool shown, const char* alteration,
-                     OtherNumbersMode way) {
+void export_dispatch(const LaunchRequest& request, int status, bool shown, const Alteration& alteration) {
   Session* s = session();
   if (!s) return;
   tell_new_modules(*s);
@@ -284,8 +283,9 @@ void export_dispatch(const LaunchRequest& request, int status, bool shown, const
   write_launch(json, *s, request, target, status);
   s->dispatches += 1;
   s->seen[request.kernel->name] += 1;
-  if (*alteration) json.key("alteration").string(alteration);
-  if (way != OtherNumbersMode::kNone) json.key("way").number(uint64_t(way));
+  if (*alteration.told) json.key("alteration").string(alteration.told);
+  if (alteration.way != OtherNumbersMode::kNone)
+    json.key("way").number(uint64_t(alteration.way)).key("altered").integer(alteration.changed);
   write_reached(json, *s);
   if (target) {
     write_arguments(json, request);

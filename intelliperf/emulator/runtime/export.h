@@ -14,9 +14,14 @@ bool exporting();
 bool export_awaits(const Kernel& kernel);
 // Waits before the launch, too, where INTELLIPERF_EXPORT_BEFORE asks for that: the parent keeps what the kernel finds.
 void export_begins(const LaunchRequest& request);
-// Waits only for launches that are `shown`. `alteration`, for people, and `way`: how its data differ.
-void export_dispatch(const LaunchRequest& request, int status, bool shown, const char* alteration = "",
-                     OtherNumbersMode way = OtherNumbersMode::kNone);
+// How the data of a launch differ. `told`: for people; `changed`: how many buffers and arguments do.
+struct Alteration {
+  const char* told = "";
+  OtherNumbersMode way = OtherNumbersMode::kNone;
+  int changed = 0;
+};
+// Waits only for launches that are `shown`.
+void export_dispatch(const LaunchRequest& request, int status, bool shown, const Alteration& alteration = {});
 // Whether the parent has let the launch go that runs: it will not look at what comes of it.
 bool export_is_left();
 void export_transfer(const char* operation, uint64_t bytes);

@@ -133,10 +133,11 @@ bool shown_on_other_numbers(const LaunchRequest& request) {
     const uint32_t variants = OtherNumbers::variants(request, launches, mode);
     for (uint32_t variant = 0; variant < variants; ++variant) {
       const OtherNumbers numbers(request, launches, mode, variant);
+      const Alteration alteration{numbers.told(), mode, numbers.changed()};
       const Repeats::Aside aside;
       const LaunchOutcome outcome = launch(numbers.request());
       const int status = outcome.status == kLaunchOk && outcome.out_of_bounds ? int(kIllegalAddress) : outcome.status;
-      export_dispatch(numbers.request(), status, true, numbers.told(), mode);
+      export_dispatch(numbers.request(), status, true, alteration);
     }
     shown |= variants > 0;
   }

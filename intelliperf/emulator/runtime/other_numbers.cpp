@@ -320,6 +320,14 @@ OtherNumbers::OtherNumbers(const LaunchRequest& request, uint64_t nth, OtherNumb
   choose_grid(request);
 }
 
+int OtherNumbers::changed() const {
+  const auto differs = [](const Saved& one) {
+    const auto* now = reinterpret_cast<const char*>(one.base);  // NOLINT(performance-no-int-to-ptr)
+    return std::memcmp(now, one.content.data(), one.content.size()) != 0;
+  };
+  return int(std::count_if(saved_.begin(), saved_.end(), differs)) + !arguments_.empty();
+}
+
 void OtherNumbers::move_pointer(const LaunchRequest& request, size_t index) {
   for (const Parameter& parameter : request.kernel->parameters) {
     if (parameter.index != index) continue;

@@ -27,6 +27,9 @@ class OtherNumbers {
   // How its data differ, for people; empty where the mode says it.
   const char* told() const { return told_; }
 
+  // Of how many buffers the numbers are others now, and one more where arguments are.
+  int changed() const;
+
   // For mode 4: of the next copy from the host.
   static void alter_copy(void* at, uint64_t bytes);
 
