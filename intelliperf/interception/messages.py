@@ -123,6 +123,7 @@ class Dispatch:
     alteration: str = ""  # how its data differ from the application's, where that is told
     way: int = 0  # to alter launches, where several were asked for
     altered: int | None = None  # buffers and arguments that hold other numbers than the application's, if that is told
+    tile: Extent | None = None  # in a language of tiles: what a block has of each dimension, 1 where nobody knows
     before: bool = False  # the kernel has not run yet, see the option "before"
     cooperative: bool = False  # told with `before`
     unrepeatable: str = ""  # told with it: why a replay could not make this launch
@@ -270,6 +271,7 @@ def _dispatch(message: Object, allocations: tuple[Allocation, ...] | None) -> Di
         alteration=_text(message, "alteration") if "alteration" in message else "",
         way=_natural(message, "way") if "way" in message else 0,
         altered=_natural(message, "altered") if "altered" in message else None,
+        tile=_extent(message, "tile") if "tile" in message else None,
         before=message.get("before") is True,
         cooperative=message.get("cooperative") is True,
         unrepeatable=_text(message, "unrepeatable") if "unrepeatable" in message else "",

@@ -132,7 +132,7 @@ class Checker:
         before, after = (h.compensations.get(base.dispatch.kernel, 0) if h else 0 for h in hellos)
         self.uncompensated |= after < before
         self.by_wave |= any(base.dispatch.kernel in h.by_wave for h in hellos if h)
-        self.shapes |= {(*one.dispatch.grid, *one.dispatch.block) for one in (base, other)}
+        self.shapes |= {(*one.grid, *(one.tile or one.block)) for one in (base.dispatch, other.dispatch)}
         self.shared = self.shared or _shared(other)
         if self.restricted and self.shared:
             text = f"{sync.where}: __restrict__ was added, but {self.shared} point into one buffer"

@@ -59,8 +59,29 @@ _APART = "lane * 32 + k\n"
 _TOGETHER = "lane + k * BLOCK\n"
 
 
+# Programs of a fixed number, each with a row, whatever its length.
+_ROWS = """
+import triton, triton.language as tl
+from arrays import Array
+
+open("runs", "a").write("x")
+
+@triton.jit
+def sums(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    acc = tl.zeros((BLOCK,), dtype=tl.int32)
+    for start in range(0, n, BLOCK):
+        at = start + tl.arange(0, BLOCK)
+        acc += tl.load(x_ptr + tl.program_id(0) * n + at, mask=at < n, other=0)
+    tl.store(out_ptr + tl.program_id(0), tl.sum(acc))
+
+x, out = Array("i32", [i % 7 for i in range(4096)]), Array("i32", [0] * 4)
+sums[(4,)](x, out, 1024, BLOCK=128)
+print(out.values())
+"""
+
+
 class Bench:
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, program: str = _PROGRAM) -> None:
         specification = importlib.util.spec_from_file_location("interpreters", _FINDER)
         assert specification is not None and specification.loader is not None
         finder = importlib.util.module_from_spec(specification)
@@ -71,7 +92,8 @@ class Bench:
         self.recorder = Recorder(root / "recordings", root / "images", 1 << 26, least_seconds=0.0)
         self.judge = Judge(self.backend, UNCONFINED, Settings(60.0, 5.0), self.recorder)
         (root / "logs").mkdir()
-        self.reference = self.version("reference", _PROGRAM)
+        self.program = program
+        self.reference = self.version("reference", program)
 
     def version(self, name: str, text: str) -> Application:
         directory = self.root / name
@@ -88,17 +110,20 @@ class Bench:
         (kernel,) = self.backend.profile(self.reference, 60.0).kernels
         return Finding("atomicContention", kernel, "", 0.5, Metric.SECTORS, 8.0, 1.0, 4.0)
 
-    def verdict(self, name: str, old: str, new: str, geometry: bool = False) -> Verdict:
-        assert _PROGRAM.count(old) == 1
-        text = _PROGRAM.replace(old, new)
-        edit = FileEdit("app.py", content_hash(_PROGRAM), text)
+    def verdict(self, name: str, *pairs: str, geometry: bool = False) -> Verdict:
+        """`pairs`: what stands there once, and what then."""
+        text = self.program
+        for old, new in zip(pairs[::2], pairs[1::2], strict=True):
+            assert text.count(old) == 1
+            text = text.replace(old, new)
+        edit = FileEdit("app.py", content_hash(self.program), text)
         return self.judge.judge(
             Case(
                 Candidate((edit,), "", Origin(OriginKind.USER, "planted"), Declaration(geometry=geometry)),
                 self.finding,
                 self.reference,
                 self.reference,
-                {"app.py": _PROGRAM, "arrays.py": _ARRAYS.read_text()},
+                {"app.py": self.program, "arrays.py": _ARRAYS.read_text()},
                 ("app.py",),
                 lambda: self.version(name, text),
                 self.root / "logs",
@@ -137,6 +162,15 @@ def test_each_version_launches_what_it_has_compiled_itself_in_its_own_shapes(ben
     verdict = bench.verdict("reshaped", "BLOCK=block)", "BLOCK=block, num_warps=2)", geometry=True)
     assert "dispatches recorded" in verdict.detail or note(verdict)[0] is CheckStatus.PASSED, verdict.detail
     assert bench.runs("reshaped") == 1
+
+
+@pytest.mark.triton
+def test_sizes_are_raised_where_launches_may_have_another_geometry(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, _ROWS)
+    baked = ("range(0, n, BLOCK)", "range(0, min(n, 1024), BLOCK)")
+    verdict = bench.verdict("baked", *baked, "BLOCK=128)", "BLOCK=128, num_warps=2)", geometry=True)
+    assert verdict.outcome is Outcome.WRONG_OUTPUT, verdict.detail
+    assert "a larger size" in verdict.detail, verdict.detail
 
 
 @pytest.mark.slow

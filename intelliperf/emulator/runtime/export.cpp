@@ -14,6 +14,7 @@
 #include "memory.h"
 #include "properties.h"
 #include "shadow.h"
+#include "tiles.h"
 #include "wire.h"
 
 namespace simt {
@@ -288,6 +289,10 @@ void export_dispatch(const LaunchRequest& request, int status, bool shown, const
     json.key("way").number(uint64_t(alteration.way)).key("altered").integer(alteration.changed);
   write_reached(json, *s);
   if (target) {
+    if (!request.kernel->tiles.empty()) {
+      const GridSize tile = tile_of(request);
+      write_shape(json, "tile", {tile[0], tile[1], tile[2]});
+    }
     write_arguments(json, request);
     write_allocations(json, *s);
   } else {

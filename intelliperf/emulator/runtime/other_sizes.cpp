@@ -9,6 +9,7 @@
 
 #include "own_grids.h"
 #include "settings.h"
+#include "tiles.h"
 
 namespace simt {
 namespace {
@@ -277,9 +278,8 @@ class Resizing {
       : slots_(slots),
         beside_(beside),
         grid_(extent_of(request.grid)),
-        // Tiles of the other shapes are not known: there the grid stays as it is, and sizes only shrink.
-        fixed_(!request.kernel->tiles.empty() && !beside.empty()),
-        may_grow_(may_grow && !fixed_),
+        tiled_(!request.kernel->tiles.empty()),
+        may_grow_(may_grow),
         now_(slots.size(), 0) {
     for (size_t i = 0; i < slots.size(); ++i)
       if (is_integer(slots[i]) && slot_address(slots[i], request)) now_[i] = value_of(slots[i], request);
@@ -315,12 +315,14 @@ class Resizing {
       alike |= now_[k] == size;
     }
     const bool parts = size < kLeastSize && counts_blocks(slot, size), mode = size < kLeastSize && !parts;
-    Fitted fitted = mode || fixed_ ? Fitted{true, false, grid_} : fit(grid_, block_, others, size, value, alike);
+    Fitted fitted = mode ? Fitted{true, false, grid_} : fit(grid_, block_, others, size, value, alike);
     bool suits = true;
     for (const LaunchShape& shape : beside_) {
-      if (fixed_ || goes_by(slot.parameter)) break;  // each version's grid is known
+      if (goes_by(slot.parameter)) break;  // each version's grid is known
       const Fitted theirs = fit(shape.grid, shape.block, others, size, value, alike);
       suits &= mode || theirs.matched == fitted.matched;
+      // Each grid may go with the size in a way of its own, which leaves another part of the larger one out.
+      if (tiled_ && !mode && !fitted.matched) suits &= shape.grid == grid_;
     }
     const bool named = std::find(slot.constants.begin(), slot.constants.end(), value) != slot.constants.end();
     const bool larger = value > size && !slot.boolean && !(mode && (named || size == 0));
@@ -342,7 +344,7 @@ class Resizing {
  private:
   // Few parts that the work is split into, a block for each, and no mode: the kernel compares it with no constant.
   bool counts_blocks(const Quantity& slot, int64_t size) const {
-    if (slot.boolean || !slot.constants.empty() || fixed_) return false;
+    if (slot.boolean || !slot.constants.empty()) return false;
     for (int d = 0; d < 3; ++d)
       if (has_block_each({grid_[d], block_[d]}, size)) return true;
     return false;
@@ -351,7 +353,7 @@ class Resizing {
   const std::vector<Quantity>& slots_;
   const std::vector<LaunchShape>& beside_;
   GridSize grid_, block_;
-  bool fixed_, may_grow_;
+  bool tiled_, may_grow_;
   std::vector<int64_t> now_;
 };
 
@@ -384,6 +386,13 @@ std::vector<OtherSize> raised_together(const std::vector<Quantity>& slots, const
 }
 
 }  // namespace
+
+GridSize tile_of(const LaunchRequest& request) {
+  std::vector<int64_t> sizes;
+  for (const Quantity& slot : settings().slots)
+    if (is_integer(slot) && slot_address(slot, request)) sizes.push_back(value_of(slot, request));
+  return block_of(request, sizes);
+}
 
 std::vector<Quantity> read_slots(const std::string& text) {
   std::vector<Quantity> slots;
