@@ -148,6 +148,11 @@ class Trace:
         return self._end.get("complete") is True
 
     @property
+    def died_in_host_code(self) -> bool:
+        """A signal ended it outside of every call of the GPU's API, and so outside of every kernel."""
+        return self._end.get("complete") is False and self._end.get("in_host_code") is True
+
+    @property
     def stopped_after(self) -> int | None:
         """Launches after which the runtime has ended the process, as it was asked to; None where it ended by itself."""
         return int(self._end.get("stopped_after", 0)) or None

@@ -25,6 +25,7 @@ from intelliperf.processes.storage import refuse_full_disk
 from intelliperf.project.recipes import is_python, python_sources
 from intelliperf.protocols import Ended
 from intelliperf.records import Application
+from intelliperf.sentences import counted
 
 # Emptied where the user's shell sets them: they would change what a traced run means.
 _OURS = (
@@ -132,9 +133,14 @@ class Tracer:
 
 def _faults(records: Path, application: Application) -> tuple[str, ...]:
     """What its kernels did wrong before a program failed, as far as it is on disk, and what lets it continue."""
+    own: tuple[str, ...] = ()
     with suppress(ProtocolError):
         trace = Trace(records, cut_off=True)
-        return (*fault_notes(trace, Project(application.project)), *tolerance_note(trace, application.tolerates))
+        if trace.died_in_host_code:
+            launches = len(trace.launches)
+            when = f"after {counted(launches, 'launch', 'es')}" if launches else "before its first launch"
+            own = (f"that was in its own host code, {when}",)
+        return (*own, *fault_notes(trace, Project(application.project)), *tolerance_note(trace, application.tolerates))
     return ()
 
 

@@ -39,6 +39,7 @@ int main(int argc, char** argv) {
   step<<<n / 256, 256>>>(in, out, n);
   if (hipMemcpy(host, out, sizeof host, hipMemcpyDeviceToHost) != hipSuccess) return 1;
   std::printf("%g\\n", host[n - 1]);
+  if (argc > 2) std::printf("%s\\n", *static_cast<char* volatile*>(nullptr));
   return argc > 1 ? std::atoi(argv[1]) : 0;
 }
 """
@@ -163,6 +164,12 @@ def test_a_program_that_crashes_or_hangs_is_named_as_such(tmp_path: Path) -> Non
     backend, application = _plain(tmp_path, sys.executable, "-c", "import time; time.sleep(60)")
     with pytest.raises(ApplicationFailed, match="timed out after 1 s"):
         backend.profile(application, 1.0)
+
+
+def test_a_crash_of_the_host_s_code_is_not_blamed_on_a_kernel(good: Program, tmp_path: Path) -> None:
+    application = replace(good.application, command=("./app", "0", "crash"))
+    with pytest.raises(ApplicationFailed, match=r"killed by SIGSEGV; .*in its own host code, after 1 launch\b"):
+        EmulatorBackend(tmp_path).profile(application, RUN_DEADLINE_S)
 
 
 def test_builds_see_our_compilers_first(tmp_path: Path) -> None:

@@ -125,6 +125,8 @@ void host_enters() {
   if (all.depth++ == 0) all.outside_ns += now_ns() - all.outside_since;
 }
 
+bool in_host_code() { return notes().depth == 0; }
+
 void host_leaves() {
   Notes& all = notes();
   if (--all.depth == 0) all.outside_since = now_ns();

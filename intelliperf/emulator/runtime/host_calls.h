@@ -11,6 +11,7 @@ void host_begins();
 // The application's host code runs where no call of the API does. Both with api_lock() held.
 void host_enters();
 void host_leaves();
+bool in_host_code();
 // The host's own time so far, since the call that was noted last.
 double host_ns_since_last_call();
 

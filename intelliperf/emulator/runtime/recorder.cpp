@@ -126,11 +126,12 @@ void Recorder::finish(bool complete, int exit_status) {
   append(block_file_, "blocks.bin", "", 0);
   if (!active()) return;
   finished_ = true;
-  char text[160];
+  char text[200];
   const int length =
-      snprintf(text, sizeof text, "{\"abi\":%u,\"complete\":%s,\"exit\":%d,\"host_ns\":%.0f,\"stopped_after\":%llu}\n",
+      snprintf(text, sizeof text,
+               "{\"abi\":%u,\"complete\":%s,\"exit\":%d,\"host_ns\":%.0f,\"stopped_after\":%llu,\"in_host_code\":%s}\n",
                kAbiVersion, complete ? "true" : "false", exit_status, host_ns_since_last_call(),
-               static_cast<unsigned long long>(stopped_after_));
+               static_cast<unsigned long long>(stopped_after_), in_host_code() ? "true" : "false");
   int descriptor = -1;
   append(descriptor, "end.json", text, size_t(length));
   if (descriptor >= 0) close(descriptor);
