@@ -307,7 +307,7 @@ class ReplayGate:
             if _CANNOT in rejection.detail:
                 trial.on_recordings = False
                 raise NotReplayable(rejection.detail[rejection.detail.index(_CANNOT) :])
-            trial.timing, trial.checker = mine.timing, mine.checker
+            trial.replayed = mine
             return Rejection(rejection.outcome, f"on {ready.recording.describe()} recorded: {rejection.detail}")
         gain = next(m for m in mine.timing.measurements if m.scope is Scope.KERNEL)
         interval = f"95 %: {number(gain.low)} to {number(gain.high)}"

@@ -171,6 +171,8 @@ def test_sizes_are_raised_where_launches_may_have_another_geometry(tmp_path: Pat
     verdict = bench.verdict("baked", *baked, "BLOCK=128)", "BLOCK=128, num_warps=2)", geometry=True)
     assert verdict.outcome is Outcome.WRONG_OUTPUT, verdict.detail
     assert "a larger size" in verdict.detail, verdict.detail
+    passed = {check.name for check in verdict.checks if check.status is CheckStatus.PASSED}
+    assert "recorded: dispatches and buffers" in passed, "what was looked at before is told as well"
 
 
 @pytest.mark.slow
