@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -137,7 +137,10 @@ def defects_of(runs: Sequence[Watched], project: Project, vendor: str) -> tuple[
 
 
 def each_once(told: Iterable[tuple[Fault, Defect]]) -> list[Defect]:
-    """Of races of the same two lines the one of the widest scope: what mends a narrower one leaves it."""
+    """Of races of the same two lines the one of the widest scope: what mends a narrower one leaves it.
+
+    So does it where the same store races in a wider scope with another line.
+    """
     found: dict[object, tuple[int, Defect]] = {}
     for fault, defect in told:
         key = defect.rule, defect.kernel, defect.point, defect.other
@@ -145,7 +148,20 @@ def each_once(told: Iterable[tuple[Fault, Defect]]) -> list[Defect]:
         known_width, known = found.get(key, (width, defect))
         shown = defect if width > known_width else known
         found[key] = max(width, known_width), replace(shown, count=max(known.count, defect.count))
-    return [defect for _, defect in found.values()]
+    wider = {store: defect.remedy for width, defect in found.values() if width > 1 for store in _stores(defect)}
+    return [
+        replace(one, remedy=next((wider[store] for store in _stores(one) if store in wider), one.remedy))
+        if width == 1
+        else one
+        for width, one in found.values()
+    ]
+
+
+def _stores(race: Defect) -> Iterator[object]:
+    """What it is told by, and may be told of another race as well."""
+    for point in (race.point, race.other):
+        if point is not None and point.does == "writes":
+            yield race.rule, race.kernel, point
 
 
 def _notes_joined(defects: Iterable[Defect]) -> Iterable[Defect]:

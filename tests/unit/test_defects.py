@@ -87,6 +87,8 @@ def test_of_races_of_the_same_two_lines_the_widest_is_told() -> None:
     ]
     (defect,) = each_once(told)
     assert (defect.remedy, defect.count) == ("block", 384)
+    elsewhere = replace(RACE, point=replace(READ, line=23), remedy="wave")
+    assert [one.remedy for one in each_once([*told, (wave, elsewhere)])] == ["block", "block"]
 
 
 def test_a_program_that_fails_before_its_first_kernel_is_told_with_its_status_and_words(tmp_path: Path) -> None:
