@@ -168,7 +168,9 @@ def verify(
         str, typer.Argument(metavar="PATCH", help="A patch, a directory, or a range of commits as HEAD~1..HEAD.")
     ],
     allow_geometry: Annotated[bool, typer.Option("--allow-geometry", help="The patch may change launches.")] = False,
-    allow_kernels: Annotated[bool, typer.Option("--allow-kernels", help="It may add or split kernels.")] = False,
+    allow_kernels: Annotated[
+        bool, typer.Option("--allow-kernels", help="It may change, add and split kernels.")
+    ] = False,
 ) -> int:
     """Judge an existing patch as if it were a candidate.
 
