@@ -19,7 +19,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,16 +69,25 @@ def judged(program: Path, root: Path) -> Outcome:
     return Outcome(program.stem, lines, gain, bool(report["attempts"]), expert)
 
 
-def improved(name: str, text: str, directory: Path, options: tuple[str, ...]) -> Any:
+def improved(
+    name: str,
+    text: str,
+    directory: Path,
+    options: tuple[str, ...],
+    headers: Mapping[str, str] | None = None,
+    arguments: tuple[str, ...] = (),
+) -> Any:
     """The report of a run over one source file."""
     project = directory / "project"
     project.mkdir(parents=True, exist_ok=True)
-    (project / name).write_text(text)
+    for file, content in {name: text, **(headers or {})}.items():
+        (project / file).write_text(content)
     report = directory / "report.json"
     build = f"{COMPILERS[Path(name).suffix]} -O2 {name} -o app"
     argv = (sys.executable, "-c", TOOL, *options, "--backend", "emulator", "-b", build)
     places = ("-p", str(project), "--run-root", str(directory / "runs"), "-o", str(report))
-    done = subprocess.run((*argv, *places, "--", "./app"), cwd=project, capture_output=True, text=True, check=False)
+    command = (*argv, *places, "--", "./app", *arguments)
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
     if not report.is_file():
         raise SystemExit(f"{name}: {done.stdout}{done.stderr}")
     return json.loads(report.read_text())
