@@ -22,8 +22,8 @@ typedef struct { double re, im; } Number;
 __global__ void kick(Body* all, const float* force, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) {
-    Body& b = all[i];  //@ records
-    b.v[1] += force[i] / b.mass;
+    Body& b = all[i];
+    b.v[1] += force[i] / b.mass;  //@ records
     if (b.kind > 1) all[i].x += all[i].v[1];
   }
 }
@@ -35,6 +35,16 @@ __global__ void turn(Number* z, const float* __restrict__ p, double* out, int n)
   z[i].im = z[i].re * mine[1] + z[i].im * mine[2];
   z[i].re = re;
   out[i] = re;
+}
+struct Trio { float at[3]; };
+__device__ void twist(const float* m, float* r) {
+  r[0] = m[2];  //@ records
+  r[1] = m[0]; r[2] = m[1];
+}
+__global__ void spun(const Trio* in, Trio* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  twist(in[i].at, out[i].at);  //^ records
 }
 __global__ void quads(float* y, const float* x, unsigned n) {
   unsigned i = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
@@ -84,6 +94,7 @@ int main() {
   hipMemcpy(e, q, sizeof q, hipMemcpyHostToDevice);
   kick<<<(n + 127) / 128, 128>>>(a, b, n);
   turn<<<(n + 95) / 96, 96>>>(c, b, d, n);
+  spun<<<16, 64>>>((Trio*)b, (Trio*)m, n);
   quads<<<8, 64>>>(m, b, n + 2); wake<<<16, 64>>>(a, n - 3);
   bias<<<dim3(2, 30), 64>>>(m, b, 100, 30);
   swapped<<<dim3(3, 2), dim3(8, 16)>>>(e, g, 22, 31);
@@ -107,6 +118,7 @@ def test_records_and_numbers_leave_the_same_memory(name: str, program: str, tmp_
     both = Bench(tmp_path / "b", first, (8, 16, 1)).rewritten(GRID, AccessKind.LOAD, mark="grid")
     text = both[name]
     assert "Body& b = own_all;" in text
+    assert "twist(own_in.at, own_out.at);" in text and "in_words[first_word" in text
     assert "own_z.im = own_z.re" in text
     assert re.search(r"end_of_words_\d = static_cast<long long>\(n\) / 4 \* 4;", text)
     assert "block_y[threadIdx.x * 5 + 1] = block_x[threadIdx.x * 5 + 3];" in text
@@ -141,6 +153,7 @@ def test_what_a_record_or_a_pair_is_not(rule: str, mark: str, old: str, new: str
     kernel = PROGRAM[: PROGRAM.index("__global__ void turn")] + PROGRAM[PROGRAM.index("__global__ void bias") :]
     short = (
         kernel.replace("  turn<<<(n + 95) / 96, 96>>>(c, b, d, n);\n", "")
+        .replace("  spun<<<16, 64>>>((Trio*)b, (Trio*)m, n);\n", "")
         .replace("  quads<<<8, 64>>>(m, b, n + 2); wake<<<16, 64>>>(a, n - 3);\n", "")
         .replace("//@ grid\n  out", "\n  out")
         .replace("//@ grid\n}\nint", "\n}\nint")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,36 @@ __global__ void ragged(const int* start, const int* column, const double* value,
     y[r] = product;
   }
 }
+struct Seen {
+  float sum = 0, top = -1; int count = 0, odd = 0;
+  __device__ void add(const float& value, int k) {
+    const float scaled = 2 * value;
+    sum += scaled; top = fmaxf(top, value); ++count;
+    if (k & 1) odd += k;
+  }
+  __device__ float mean() const { return sum / count; }
+  __device__ float spread() const { return top - mean(); }
+};
+#define TID (blockIdx.x * blockDim.x + threadIdx.x)
+struct Ratio { float n; __device__ Ratio& operator*=(const Ratio& o) { n *= o.n; return *this; } };
+__device__ float at(const float* m, int i) { return m[i]; }
+__device__ float both(const float* m, int i) { return at(m, i) + m[i + 1]; }
+__global__ void stretched(Ratio* r, const float* m, int rows, int cols) {
+  int row = TID;
+  if (row >= rows) return;
+  const Ratio by = {2};
+  for (int c = 0; c < cols; ++c) {
+    r[row * cols + c] *= by;
+    r[row * cols + c].n += both(m, row + c);
+  }
+}
+__global__ void observed(const float* m, float* out, int rows, int cols) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= rows) return;
+  Seen seen;
+  for (int c = 0; c < cols; ++c) seen.add(m[row * cols + c], c);
+  out[row] = seen.spread() + seen.odd;
+}
 struct Tally {
   int all; double part;
   __host__ __device__ Tally(int a = 0, double p = 0) : all(a), part(p) {}
@@ -153,6 +184,13 @@ int main() {
   running<<<blocks, 32>>>(columns, sums, t);
   hipMemcpy(c, sums, 4 * rows, hipMemcpyDeviceToHost); hipMemcpy(e, columns, 4 * n, hipMemcpyDeviceToHost);
   again<<<2, 32>>>(keys, rows, cols);
+  observed<<<grid, 64>>>(w, out, rows, cols);
+  stretched<<<grid, 64>>>((Ratio*)m, w, rows, cols);
+  hipMemcpy(f, m, 4 * n, hipMemcpyDeviceToHost);
+  for (int i = 0; i < n; i += 57) printf("%.9g ", f[i]);
+  static float of[rows];
+  hipMemcpy(of, out, 4 * rows, hipMemcpyDeviceToHost);
+  for (int i = 0; i < rows; ++i) printf("%.9g ", of[i]);
   Tally* sent; int4* spread; static Tally tallies[rows]; static int4 fours[rows];
   hipMalloc(&sent, sizeof tallies); hipMalloc(&spread, sizeof fours);
   gathered<<<3, 64>>>(keys, columns, sent, spread, rows, cols);
@@ -175,7 +213,7 @@ int main() {
   for (int i = 0; i < n; i += 777) printf(" %d\\n", e[i]);
 }
 """  # noqa: E501
-KERNELS = ("several", "places", "running", "again", "halves", "ragged", "gathered", "down")
+KERNELS = ("several", "places", "running", "again", "halves", "ragged", "gathered", "down", "observed", "stretched")
 
 
 def as_cuda(text: str) -> str:
@@ -223,6 +261,7 @@ def test_groups_of_lanes_leave_what_single_threads_leave(name: str, program: str
     assert "total = group_object_sum(total);" in text and "other.part = __shfl" in text and "words[" not in text
     assert "s[c] += part" in text and "= threadIdx.x % 32 / 8;" in text
     assert "s.x = group_sum(s.x);" in text
+    assert re.search(r"seen.top = group_float_max\w*\(seen.top\);", text) and " != 0) seen.sum = 0;" in text
     assert output(tmp_path / "after", {name: text}) == output(tmp_path / "before", {name: program})
 
 
@@ -242,11 +281,14 @@ def test_one_rewritten_source_is_read_by_both_languages(tmp_path: Path) -> None:
 SMALL = """\
 #include <hip/hip_runtime.h>
 constexpr int kBlock = 256;
+struct Mean { float mean = 0; int n = 0; __device__ void add(int v) { ++n; mean += (v - mean) / n; } };
+__device__ int first(const int* x, int i) { return x[i]; }
 __device__ int squared(const int* x, int n) { int s = 0; for (int i = 0; i < n; ++i) s += x[i] * x[i]; return s; }
 __global__ void k(int* m, int* out, int rows, int cols) {
   int row = blockIdx.x * blockDim.x + threadIdx.x;
   int sum = 0;
   float2 last = {0, 0}, step = {1, 1};
+  Mean mean;
   if (row < rows) {
     for (int c = 0; c < cols; ++c) sum += m[row * cols + c];
     out[row] = sum;
@@ -267,6 +309,8 @@ int main() {
         ("sum += m[row * cols + c];", "{ sum += m[row * cols + c]; m[row * cols + c + 1] = 0; }", "another element"),
         ("sum += m[row * cols + c];", "{ sum += m[row * cols + c]; m[c] += 1; }", "uses another element"),
         ("sum += m[row * cols + c];", "{ sum += m[row * cols + c]; last.x += 1; last = step; }", "carries last"),
+        ("sum += m[row * cols + c];", "{ sum += m[row * cols + c]; mean.add(c); }", "does more than add to members"),
+        ("sum += m[row * cols + c];", "{ sum += first(m, c); m[row * cols + c] = 0; }", "what the kernel may write"),
         ("sum += m[row * cols + c];", "sum += m[c * rows + row];", "no loop of the kernel walks neighbouring"),
         ("for (int c = 0; c < cols; ++c) sum += m[row * cols + c];", "sum += m[row * cols];", "the kernel has no loop"),
         ("    out[row] = sum;", "    out[row] = sum + threadIdx.x;", "other than for the thread's number"),
@@ -306,7 +350,7 @@ def test_a_function_that_single_threads_call_as_well_stays(tmp_path: Path) -> No
 
 
 def test_a_source_that_is_only_included_is_read_where_it_is_compiled(tmp_path: Path) -> None:
-    kernels = SMALL[SMALL.index("__device__") : SMALL.index("int main")].replace("void k(", "void k(Scalar unused, ")
+    kernels = SMALL[SMALL.index("struct Mean") : SMALL.index("int main")].replace("void k(", "void k(Scalar unused, ")
     main = '#include <hip/hip_runtime.h>\ntypedef float Scalar;\n#include "kernels.hip"\nint main() {\n'
     program = main + "  k<<<4, 256>>>(0, nullptr, nullptr, 0, 0);\n}\n"
     bench = Bench(tmp_path, {"kernels.hip": kernels, "main.hip": program})

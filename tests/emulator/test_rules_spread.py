@@ -27,8 +27,9 @@ template <typename N> __global__ void block(N* v, int n, N f) {
   for (int i = index; i < n; i += stride)
     if (v[i] > 3) v[i] = v[i] * f + 1;  //@ block
 }
+#define TID (threadIdx.x + blockIdx.x * blockDim.x)
 __global__ void grid(const float* a, const float* b, float* c, int n) {
-  unsigned tid = threadIdx.x + blockIdx.x * blockDim.x;
+  unsigned tid = TID;
   while (tid < n) {
     float t = a[tid];
     c[tid] = t - b[(tid + 1) % n];  //@ grid
@@ -74,7 +75,7 @@ def test_a_grid_shares_what_a_thread_a_block_or_a_few_blocks_did(tmp_path: Path)
     walk = "for (long long i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) y[i]"
     assert walk in text
     assert "for (long long i = index; i < n; i += stride)" in text
-    assert "unsigned long long tid = threadIdx.x + blockIdx.x" in text
+    assert "unsigned long long tid = TID;" in text
     assert "c[tid] = t - b[(static_cast<unsigned>(tid) + 1) % n];" in text
     assert "serial<<<2432, 256>>>" in text
     assert "int index = blockIdx.x * blockDim.x + threadIdx.x;\n  const int stride = gridDim.x * blockDim.x;" in text

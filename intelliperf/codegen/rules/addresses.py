@@ -11,6 +11,7 @@ from intelliperf.codegen.rules.statements import callee_name, pointee
 from intelliperf.codegen.syntax.tree import Node
 
 _CASTS = ("CStyleCastExpr", "CXXStaticCastExpr", "CXXReinterpretCastExpr", "CXXConstCastExpr")
+_CALLS = ("CXXConstructExpr", "CXXOperatorCallExpr", "CXXMemberCallExpr", "CallExpr")
 _ADDRESSED = ("ArraySubscriptExpr", "MemberExpr")
 
 
@@ -133,7 +134,7 @@ def _used(place: Node) -> Access | None:
     if user is None:
         return None
     if user.kind == "ImplicitCastExpr" and user.cast == "ArrayToPointerDecay":
-        return Access(place, whole, True, True)  # a part that is an array itself, handed on
+        return Access(place, whole, not whole.canonical.startswith("const "), True)  # an array itself, handed on
     assigns = user.kind in ("BinaryOperator", "CompoundAssignOperator") and user.opcode.endswith("=")
     if assigns and user.opcode not in ("==", "!=", "<=", ">=") and user.children[0].bare() is whole.bare():
         return Access(place, whole, True, user.opcode != "=")
@@ -147,7 +148,7 @@ def _used(place: Node) -> Access | None:
         return None
     if user.kind == "ImplicitCastExpr" or whole.category != "lvalue":
         return Access(place, whole, False, True)
-    reads = user.kind in ("CXXConstructExpr", "CXXOperatorCallExpr", "CallExpr") and _to_constant(user, whole)
+    reads = user.kind in _CALLS and _to_constant(user, whole)
     return Access(place, whole, not reads, True)
 
 

@@ -118,7 +118,7 @@ class Independence:
     def check_method(self, node: Node) -> None:
         """Raise `NotApplicable` unless a method, an operator or a constructor is one of its values alone."""
         if node.kind in METHOD_CALLS:
-            if why := why_impure(self._problem, node, self._check_body):
+            if why := why_impure(self._problem, node, self.check_body):
                 raise self._declined(f"line {node.line} {why}")
         elif node.kind != "CXXConstructExpr" or any(part.kind == "CallExpr" for part in node.walk()):
             raise self._declined(f"line {node.line} makes an object, which may keep state")
@@ -144,9 +144,9 @@ class Independence:
             for root in self._problem.declarations(path, name):
                 for function in resolved_functions(root):
                     if function.name == name:
-                        self._check_body(function)
+                        self.check_body(function)
 
-    def _check_body(self, function: Node) -> None:
+    def check_body(self, function: Node) -> None:
         own = {node.id for node in function.everything() if node.kind in ("VarDecl", "ParmVarDecl")}
         for node in body(function).everything():
             reference = node.reference

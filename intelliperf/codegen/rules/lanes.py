@@ -395,11 +395,18 @@ def _escape(node: Node) -> str | None:
 
 
 def _bound(node: Node) -> bool:
-    """Is a variable bound to a reference that could change it?"""
+    """Is a variable bound to a reference that could change it, or the object of a method that is not constant?"""
     user = node.parent
     while user is not None and user.kind == "ParenExpr":
         user = user.parent
-    if user is None or node.category != "lvalue":
+    part = node
+    while user is not None and user.kind == "MemberExpr" and "isArrow" not in user.flags:
+        part, user = user, user.parent
+    method = user is not None and user.kind == "CXXMemberCallExpr" and user.children[0].bare() is part
+    whole = node if method else part
+    if whole.canonical.startswith("const ") and "*" not in whole.canonical:
+        return False
+    if user is None or whole.category != "lvalue":
         return False
     if user.kind in ("CallExpr", "CXXMemberCallExpr", "CXXOperatorCallExpr", "CXXConstructExpr"):
         return node.reference is not None and node.reference.kind in ("VarDecl", "ParmVarDecl")

@@ -7,7 +7,7 @@ and members. Conversions of 16-bit floating-point numbers, which the vendors' he
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from intelliperf.codegen.rules.lanes import written
 from intelliperf.codegen.rules.lds_arrays import ELEMENT_BYTES
@@ -17,6 +17,7 @@ from intelliperf.codegen.syntax.tree import Node
 
 METHOD_CALLS = ("CXXMemberCallExpr", "CXXOperatorCallExpr")
 _PURE_OPERATORS = re.compile(r"operator *(?:\(\)|[-+*/%&|^~!<>]|[=!<>]=)")
+_ASSIGNS = re.compile(r"operator *(?:[-+*/%&|^]|<<|>>)?=")
 _COMPARES = ("==", "!=", "<=", ">=")
 
 
@@ -37,7 +38,8 @@ def why_impure(problem: Problem, call: Node, check: Callable[[Node], None]) -> s
         return ""
     if is_assignment(call) and _is_plain_value(call.children[1]):
         return ""
-    if call.kind == "CXXOperatorCallExpr" and not _PURE_OPERATORS.fullmatch(name):
+    assigned = is_assignment(call)
+    if call.kind == "CXXOperatorCallExpr" and not assigned and not _PURE_OPERATORS.fullmatch(name):
         return f"calls {name}, which may keep state"
     found = [one for one in definitions(problem, name) if may_be_meant(one, call)]
     if not found and call.kind == "CXXOperatorCallExpr" and any(map(_is_plain_value, call.children[1:])):
@@ -45,15 +47,16 @@ def why_impure(problem: Problem, call: Node, check: Callable[[Node], None]) -> s
     if not found:
         return f"calls {name}, whose definition is not among the sources"
     for function in found:
-        if why := _why_impure(function):
+        if why := _why_impure(problem, function, changes=assigned):
             return f"calls {name}, which {why}"
         check(function)
     return ""
 
 
 def is_assignment(node: Node) -> bool:
-    """Does it call `operator=`? What it writes is its first operand."""
-    return node.kind == "CXXOperatorCallExpr" and method_name(node) == "operator=" and len(node.children) == 3
+    """Does it call `operator=`, `operator+=` or the like? What it writes is its first operand."""
+    called = node.kind == "CXXOperatorCallExpr" and len(node.children) == 3
+    return called and _ASSIGNS.fullmatch(method_name(node)) is not None
 
 
 def _is_plain_value(expression: Node) -> bool:
@@ -92,27 +95,56 @@ def definitions(problem: Problem, name: str) -> Iterator[Node]:
             yield from (function for function in resolved_functions(root) if function.name == name)
 
 
-def _why_impure(function: Node) -> str:
+def _why_impure(problem: Problem, function: Node, callers: tuple[str, ...] = (), changes: bool = False) -> str:
+    """`changes`: it is a method that assigns to its object, and may do so."""
     method = function.kind == "CXXMethodDecl"
-    if method and not re.search(r"\) const\b", function.type):
+    if method and not changes and not re.search(r"\) const\b", function.type):
         return "is not const"
-    parameters = [child for child in function.children if child.kind == "ParmVarDecl"]
     own = {node.id for node in function.everything() if node.kind in ("VarDecl", "ParmVarDecl")}
-    if any("*" in one.canonical or ("&" in one.canonical and "const" not in one.canonical) for one in parameters):
-        return "gets memory"
+    helpers = [node for node in body(function).everything() if _helps(node) and method_name(node) not in callers]
+    for call in helpers:
+        for other in definitions(problem, method_name(call)):
+            alike = (
+                function.parent is not None and other.parent is not None and other.parent.name == function.parent.name
+            )
+            if alike and (why := _why_impure(problem, other, (*callers, function.name))):
+                return f"calls {other.name}, which {why}"
+    if why := why_sees_more(function, {id(call) for call in helpers}):
+        return why
     for node in body(function).everything():
-        if node.kind in (*METHOD_CALLS, "CXXNewExpr", "CXXDeleteExpr", "LambdaExpr"):
-            return f"calls more on line {node.line}"
-        base = node.children[0].bare() if node.children else node
-        foreign = node.kind == "MemberExpr" and "isArrow" in node.flags and base.kind != "CXXThisExpr"
-        if node.kind == "ArraySubscriptExpr" or foreign or (node.kind == "UnaryOperator" and node.opcode == "*"):
-            return f"looks into memory on line {node.line}"
-        if _assigns(node) and written(node) not in own:
+        member = changes and method and _is_own_member(node.children[0].bare()) if assigns(node) else False
+        if assigns(node) and written(node) not in own and not member:
             return f"writes more than its own variables on line {node.line}"
     return ""
 
 
-def _assigns(node: Node) -> bool:
+def _helps(node: Node) -> bool:
+    """Is it a call of another method of the same object?"""
+    target = node.children[0].bare() if node.kind == "CXXMemberCallExpr" else node
+    return target.kind == "MemberExpr" and target is not node and target.children[0].bare().kind == "CXXThisExpr"
+
+
+def why_sees_more(function: Node, known: Collection[int] = ()) -> str:
+    """Does it see more than its arguments' values and the object's members? `known`: calls that were looked through."""
+    parameters = [child for child in function.children if child.kind == "ParmVarDecl"]
+    if any("*" in one.canonical or ("&" in one.canonical and "const" not in one.canonical) for one in parameters):
+        return "gets memory"
+    for node in body(function).everything():
+        if node.kind in (*METHOD_CALLS, "CXXNewExpr", "CXXDeleteExpr", "LambdaExpr") and id(node) not in known:
+            return f"calls more on line {node.line}"
+        base = node.children[0].bare() if node.children else node
+        foreign = node.kind == "MemberExpr" and "isArrow" in node.flags and base.kind != "CXXThisExpr"
+        through = node.kind == "UnaryOperator" and node.opcode == "*" and base.kind != "CXXThisExpr"
+        if node.kind == "ArraySubscriptExpr" or foreign or through:
+            return f"looks into memory on line {node.line}"
+    return ""
+
+
+def _is_own_member(place: Node) -> bool:
+    return place.kind == "MemberExpr" and bool(place.children) and place.children[0].bare().kind == "CXXThisExpr"
+
+
+def assigns(node: Node) -> bool:
     if node.kind == "UnaryOperator":
         return node.opcode in ("++", "--")
     binary = node.kind in ("BinaryOperator", "CompoundAssignOperator")

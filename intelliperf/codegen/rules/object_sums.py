@@ -21,7 +21,7 @@ def object_sum(problem: Problem, variable: Node) -> Node | None:
     call = variable.parent
     if call is None or call.kind != "CXXOperatorCallExpr" or method_name(call) != "operator+=":
         return None
-    if len(call.children) != 3 or call.children[1].bare() is not variable or not _ends_statement(call):
+    if len(call.children) != 3 or call.children[1].bare() is not variable or not ends_statement(call):
         return None
     found = [one for one in definitions(problem, "operator+=") if may_be_meant(one, call)]
     owner = class_name(variable.canonical)
@@ -46,7 +46,7 @@ def open_members(problem: Problem, variable: Node) -> tuple[str, ...]:
     return ()
 
 
-def _ends_statement(call: Node) -> bool:
+def ends_statement(call: Node) -> bool:
     user = call.parent
     while user is not None and user.kind in ("ExprWithCleanups", "ParenExpr"):
         user = user.parent

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from intelliperf.codegen.rules.lanes import written
-from intelliperf.codegen.rules.object_sums import object_sum, open_members
-from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem
+from intelliperf.codegen.rules.methods import assigns, definitions, may_be_meant, method_name, why_sees_more
+from intelliperf.codegen.rules.object_sums import ends_statement, object_sum, open_members
+from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, body
 from intelliperf.codegen.rules.statements import callee_name, value_used
 from intelliperf.codegen.rules.wave_aggregate_atomics import FLOATS, INTEGERS
 from intelliperf.codegen.syntax.tree import Node
@@ -62,6 +65,10 @@ def reductions(
         identity = written(node)
         if identity is None or identity in inside or identity == counter.id or id(node) in accounted:
             continue
+        if problem is not None and (call := changing_call(node)) is not None:
+            members = _by_method(problem, place, node, call, loop, counter)
+            found.update({member.variable: member for member in members})
+            continue
         summed = object_sum(problem, node) if problem is not None else None
         if (
             problem is not None
@@ -102,6 +109,66 @@ def _with_uses(place: Place, loop: Node, reduction: Reduction) -> Reduction:
     )
 
 
+def changing_call(variable: Node) -> Node | None:
+    """The call of a method that may change the variable, an object."""
+    call = variable.parent.user() if variable.parent is not None and variable.parent.kind == "MemberExpr" else None
+    return call if call is not None and call.kind == "CXXMemberCallExpr" else None
+
+
+def _by_method(
+    problem: Problem, place: Place, variable: Node, call: Node, loop: Node, counter: Node
+) -> list[Reduction]:
+    """Members to which a method of the project adds, each by itself. Raises `NotApplicable`."""
+    name, owner = method_name(call), variable.reference
+    found = [one for one in definitions(problem, name) if may_be_meant(one, call)]
+    if len(found) != 1 or found[0].kind != "CXXMethodDecl":
+        raise NotApplicable(
+            f"{place}: line {call.line} calls {name}, of which the sources have {len(found)} definitions"
+        )
+    if owner is None or not ends_statement(call) or sum(_may_touch(each, owner.id) for each in _names(loop)) != 1:
+        raise _carried(place, variable, loop)
+    (method,) = found
+    if why := why_sees_more(method):
+        raise NotApplicable(f"{place}: line {call.line} calls {name}, which {why}")
+    if not _is_open(problem, method.parent):
+        raise NotApplicable(f"{place}: line {call.line} changes members that only their class may name")
+    own = {node.id for node in method.everything() if node.kind == "VarDecl"}
+    members: dict[str, Reduction] = {}
+    parts: set[int] = set()
+    for node in body(method).everything():
+        target = node.children[0].bare() if assigns(node) else node
+        if not assigns(node) or id(node) in parts or (target.reference is not None and target.reference.id in own):
+            continue
+        try:
+            member, changed = _reduction(place, node, body(method), counter)
+        except NotApplicable:
+            raise NotApplicable(
+                f"{place}: line {call.line} calls {name}, which does more than add to members (line {node.line})"
+            ) from None
+        if member.place is not None or member.variable in members or not member.variable.startswith("this."):
+            raise NotApplicable(f"{place}: line {call.line} calls {name}, which changes a member twice, or none")
+        parts |= changed | {id(part) for part in member.update.everything()}
+        members[member.variable] = member
+    for node in body(method).everything():
+        key = _key(node.parent) if node.kind == "CXXThisExpr" and node.parent is not None else "none"
+        own_update = key in members and any(up is members[key].update for up in node.ancestors())
+        if not key or (key in members and not own_update):
+            raise NotApplicable(f"{place}: line {node.line} reads what {name} changes from one call to the next")
+    return [
+        dataclasses.replace(
+            member, variable=key.replace("this", owner.id, 1), name=f"{owner.name}{member.name}", update=call
+        )
+        for key, member in members.items()
+    ]
+
+
+def _is_open(problem: Problem, record: Node | None) -> bool:
+    """May functions outside of the class name its members?"""
+    if record is None or any(child.kind == "AccessSpecDecl" for child in record.children):
+        return False
+    return not any(re.search(rf"\bclass\s+{record.name}\b", text) for text in problem.task.sources.values())
+
+
 def _names(top: Node) -> Iterator[Node]:
     return (node for node in top.everything() if node.kind == "DeclRefExpr" and node.reference is not None)
 
@@ -117,9 +184,9 @@ def _reduction(place: Place, node: Node, loop: Node, counter: Node) -> tuple[Red
     guard = _extreme(node, identity, counter)
     if guard is not None:
         better, kept, best, parts = guard
-        if best.reference is None or best.canonical not in INTEGERS | FLOATS:
+        if best.canonical not in INTEGERS | FLOATS:
             raise _carried(place, node, loop)
-        name, identity, type_name = best.reference.name, best.reference.id, best.canonical
+        name, identity, type_name = _text(best), _key(best), best.canonical
         kind = ("greatest" if better == ">" else "least") + ("_place" if kept else "")
         combine = "{b} %s {a} ? {b} : {a}" % better  # noqa: UP031 - braces are for later
         return Reduction(identity, name, kind, combine, None, type_name, parts[0], kept), {id(p) for p in parts}
@@ -201,7 +268,7 @@ def _extreme(node: Node, identity: str, counter: Node) -> tuple[str, tuple[str, 
     better = test.opcode
     for part in inner:
         target = part.children[0].bare()
-        own = target.reference.id if target.reference is not None else ""
+        own = _key(target)
         value = part.children[1]
         first = _is(right, own) and alike(left, value)
         if not own or not (first or (_is(left, own) and alike(right, value))):
@@ -229,16 +296,23 @@ def _key(place: Node) -> str:
     """Of a variable its id, of a member of one both; empty for other places."""
     if place.kind == "DeclRefExpr" and place.reference is not None:
         return place.reference.id
-    if place.kind != "MemberExpr" or "isArrow" in place.flags or not place.children:
+    if place.kind != "MemberExpr" or not place.children:
         return ""
     owner = place.children[0].bare()
+    if owner.kind == "CXXThisExpr":
+        return f"this.{_member(place)}"
     named = owner.kind == "DeclRefExpr" and owner.reference is not None and not owner.canonical.endswith("&")
-    return f"{owner.reference.id}.{place.name.lstrip('.')}" if named and owner.reference is not None else ""
+    apart = "isArrow" not in place.flags and named and owner.reference is not None
+    return f"{owner.reference.id}.{_member(place)}" if apart and owner.reference is not None else ""
+
+
+def _member(place: Node) -> str:
+    return place.name.removeprefix("->").removeprefix(".")
 
 
 def _text(place: Node) -> str:
     if place.kind == "MemberExpr":
-        return f"{_text(place.children[0].bare())}.{place.name.lstrip('.')}"
+        return f"{_text(place.children[0].bare())}.{_member(place)}"
     return place.reference.name if place.reference is not None else ""
 
 
@@ -260,7 +334,8 @@ def _is(node: Node, identity: str) -> bool:
 
 
 def _mentions(node: Node, identity: str) -> bool:
-    return any(_may_touch(name, identity) for name in _names(node))
+    touched = any(_may_touch(name, identity) for name in _names(node))
+    return touched or any(_key(part) == identity for part in node.everything() if part.kind == "MemberExpr")
 
 
 def alike(left: Node, right: Node) -> bool:

@@ -32,7 +32,12 @@ def global_access(problem: Problem, evidence: SourceEvidence) -> tuple[Place, No
     """The place of a blamed access of global memory, and its kernel. Raises `NotApplicable` for one of LDS."""
     if evidence.space is MemorySpace.SHARED:
         raise NotApplicable(f"{evidence.file.name}:{evidence.line} accesses LDS only")
+    frames = [frame for frame in evidence.chain[1:] if frame.line]
     place = problem.place(evidence)
+    for frame in frames:  # of a device function: where the kernel calls it
+        if any(child.kind == "CUDAGlobalAttr" for function in place.functions for child in function.children):
+            break
+        place = problem.place(dataclasses.replace(evidence, file=frame.file, line=frame.line))
     return place, kernel_of(place)
 
 

@@ -15,6 +15,7 @@ from intelliperf.codegen.rules.methods import METHOD_CALLS
 from intelliperf.codegen.rules.polynomials import Algebra, Polynomial, atom, constant
 from intelliperf.codegen.rules.positive import positive
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem
+from intelliperf.codegen.rules.readers import check_call
 from intelliperf.codegen.rules.reductions import Reduction, reductions
 from intelliperf.codegen.rules.uniformity import exits
 from intelliperf.codegen.rules.wave_aggregate_atomics import FLOATS, INTEGERS
@@ -127,14 +128,14 @@ def row_loop(problem: Problem, place: Place, function: Node, loop: Node) -> RowL
         if jump.kind != "ContinueStmt" and not _of_inner(jump, loop):
             raise NotApplicable(f"{place}: line {jump.line} leaves the loop on line {loop.line} early")
     carried = tuple(reductions(place, loop, inside | shared, counter, problem))  # LDS is memory
-    sums_of_objects = {id(item.update) for item in carried if item.whole}
+    sums_of_objects = {id(item.update) for item in carried}
     for node in turn.everything():
         if node.kind in ("LambdaExpr", "CXXNewExpr") or "Asm" in node.kind:
             raise NotApplicable(f"{place}: line {node.line} holds a {node.kind}, which is not followed")
         if node.kind in METHOD_CALLS and id(node) not in sums_of_objects:
             Independence(problem, place, function, loop, counter.id).check_method(node)
         if node.kind == "CallExpr":
-            Independence(problem, place, function, loop, counter.id).check_call(node)
+            check_call(Independence(problem, place, function, loop, counter.id), problem, place, function, node)
     if any(item.scanned for item in carried) and (len(carried) > 1 or list(exits(turn))):
         raise NotApplicable(f"{place}: the loop on line {loop.line} carries more than one running sum")
     found = list(accesses(turn, shared))

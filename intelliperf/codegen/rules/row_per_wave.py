@@ -193,16 +193,22 @@ def _loop(problem: Problem, place: Place, plan: RowPlan, loop: Node) -> None:
             return
     except NotApplicable as reason:
         plan.refused.append(str(reason))
-    for child in loop.children:
-        level(problem, place, plan, child)
+    refused = plan.refused[-1:]
+    try:
+        for child in loop.children:
+            level(problem, place, plan, child)
+    except NotApplicable as reason:
+        raise NotApplicable("; ".join(dict.fromkeys((*refused, str(reason))))) from None
 
 
 def _plain(problem: Problem, place: Place, plan: RowPlan, statement: Node, alone: bool) -> None:
     """An expression that all lanes compute, or a store for the first of them."""
     stores = [item for item in plan.accesses(statement) if item.stores]
     for call in statement.walk():
-        if call.kind in ("CXXNewExpr", "CXXDeleteExpr", "CXXMemberCallExpr"):
-            raise NotApplicable(f"{place}: line {call.line} calls a method or allocates")
+        if call.kind in ("CXXNewExpr", "CXXDeleteExpr"):
+            raise NotApplicable(f"{place}: line {call.line} allocates")
+        if call.kind == "CXXMemberCallExpr":
+            Independence(problem, place, plan.function, call, "").check_method(call)
         if call.kind == "CallExpr" and not callee_name(call).startswith(("atomic", "unsafeAtomic")):
             _call(problem, place, plan, call)
         elif call.kind == "CallExpr" and (value_used(call) or not alone):
@@ -389,7 +395,7 @@ def _number(problem: Problem, place: Place, kernel: Node, sharing: groups.Sharin
         if top is None:
             raise NotApplicable(f"{place}: line {node.line} uses {node.name} other than for the thread's number")
         done |= {id(part) for part in top.walk()}
-        if top.begin is None or top.end is None or (top.in_macro and not _ends_whole(top)):
+        if top.begin is None or top.end is None or not (top.is_replaceable or _ends_whole(top)):
             raise NotApplicable(f"{place}: the thread's number on line {top.line} is written by a macro")
         wide = top.canonical.replace("const ", "") not in ("int", "unsigned int", "short", "unsigned short")
         opened, closed = (f"static_cast<{top.canonical}>(", ")") if wide else ("", "")

@@ -179,7 +179,7 @@ def _stride(place: Place, algebra: Algebra, loop: Node, counter: Node, step: Nod
             reference = node.reference.id if node.reference is not None else ""
             if reference in settled - {counter.id} and id(node) not in known:
                 raise NotApplicable(f"{place}: line {node.line} uses {node.reference.name if node.reference else ''}")
-        if begin.in_macro or end.in_macro:
+        if not begin.is_replaceable or not end.is_replaceable:
             raise NotApplicable(f"{place}: the loop on line {loop.line} is written by a macro")
         narrow = counter if counter.canonical in _WIDE else None
         return Walk(stride, begin, end, counts, counter.name, narrow, loop)
@@ -211,7 +211,8 @@ def _widen(source: Source, place: Place, loop: Node, counter: Node) -> None:
     text = source.slice(counter.start_offset, counter.place.offset) if counter.place else ""
     around = counter.parent
     alone = around is not None and around.kind == "DeclStmt" and around.children == [counter]
-    if counter.in_macro or not alone or (is_moved(counter) and loop.kind != "ForStmt"):
+    begins_by_macro = counter.begin is None or counter.begin.macro
+    if begins_by_macro or not alone or (is_moved(counter) and loop.kind != "ForStmt"):
         raise NotApplicable(f"{place}: {counter.name}, which would need 64 bits, is not declared by itself")
     wide = _WIDE[counter.canonical]
     if is_moved(counter):

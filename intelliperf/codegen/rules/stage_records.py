@@ -153,9 +153,8 @@ def _records(problem: Problem, place: Place, kernel: Node, guard: Guard, reasons
     addresses = Addresses(algebra)
     found = list(accesses(body(kernel)))
     parameters = {child.id: child for child in kernel.children if child.kind == "ParmVarDecl"}
-    for root in dict.fromkeys(
-        addresses.element(item.place).root for item in found if item.place.line == place.evidence.line
-    ):
+    lines = {place.evidence.line, *_references(algebra, kernel, place.evidence.line)}
+    for root in dict.fromkeys(addresses.element(item.place).root for item in found if item.place.line in lines):
         if root not in parameters:
             reasons.append(f"{place}: the access does not go through a pointer parameter")
             continue
@@ -166,6 +165,15 @@ def _records(problem: Problem, place: Place, kernel: Node, guard: Guard, reasons
             reasons.append(str(reason))
             continue
         yield records
+
+
+def _references(algebra: Algebra, kernel: Node, line: int) -> Iterator[int]:
+    """Where the references that a line uses are bound."""
+    for node in kernel.everything():
+        if node.line == line and node.kind == "DeclRefExpr" and node.reference is not None:
+            declared = algebra.declared.get(node.reference.id)
+            if declared is not None and declared.canonical.endswith("&"):
+                yield declared.line
 
 
 def _of_array(
