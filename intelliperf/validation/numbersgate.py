@@ -17,6 +17,7 @@ from intelliperf.validation.checker import Checker
 from intelliperf.validation.othernumbers import (
     ALTERATIONS,
     COPIES,
+    COPIES_ABOVE,
     LARGER,
     MORE_ORDERS,
     NAMED,
@@ -93,7 +94,8 @@ class NumbersGate:
         told = {one: Told(failed=(f"scalar arguments not altered: {why}",)) for one, why in unknown.items() if why}
         together = [one for one in alterations if not one.own_memory and one not in told]
         first: Alteration | None = None
-        if len(together) > 1 and Feature.ROOMY_MEMORY in self._reference.backend.honours:
+        roomy = Feature.ROOMY_MEMORY in self._reference.backend.honours
+        if len(together) > 1 and roomy and not trial.declared.kernels:
             first = self._in_one_run(trial, together, told)
         for alteration in sorted(alterations, key=lambda one: _later(one, first)):
             if alteration in told:
@@ -115,7 +117,7 @@ class NumbersGate:
 
     def _alterations(self, trial: Trial) -> Sequence[Alteration]:
         if trial.declared.kernels:
-            return [COPIES]
+            return [COPIES, COPIES_ABOVE]
         narrower = trial.compared.widths and Feature.OTHER_WIDTHS in self._reference.backend.honours
         together = Feature.ROOMY_MEMORY in self._reference.backend.honours
         named = trial.compared.named and Feature.OTHER_NAMED in self._reference.backend.honours
@@ -331,7 +333,8 @@ class NumbersGate:
             if broken is not None and failed_dispatch(BASE, events, done) is None:
                 return broken
             plan = align(events, mine, trial.case.kernel.symbol)
-            if plan.problem or any(isinstance(event, Dispatch) and event.status for event in events):
+            fails = any(isinstance(event, Dispatch) and event.status for event in events)
+            if fails or (plan.problem and not plan.points):
                 return Told(failed=(f"{alteration.wrong}: the two programs cannot be aligned, or the original fails",))
             follow_planned(setting, (base, twin), [(left, left) for left, _ in plan.points], checker)
             followed = follow_planned(setting, (base, candidate), plan.points, checker)
@@ -341,6 +344,8 @@ class NumbersGate:
             return Told(failed=(f"{alteration.wrong}: the original does not run: {error}",))
         if _ALTERED in followed.divergences:
             return followed.divergences[_ALTERED]
+        if plan.problem:
+            return Told(failed=(f"{alteration.wrong}: only until the two launch something else: {plan.problem}",))
         if followed.syncs == 0:
             return Told(failed=(f"{alteration.wrong}: {_NO_ALTERATION}",))
         return Told(passed=(alteration.passed,))

@@ -127,6 +127,13 @@ COPIES = Alteration(
     doubtful=True,
 )
 
+COPIES_ABOVE = Alteration(
+    9,
+    "where some copied integers differ in their second byte or third alone",
+    "an eighth of the integers in each copy to the device like the one before them in their lowest bytes",
+    doubtful=True,
+)
+
 
 def kept(calibration: Calibration) -> tuple[int, ...]:
     """Allocations in which every place may hold any of the numbers."""

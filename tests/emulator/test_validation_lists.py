@@ -9,7 +9,7 @@ import pytest
 from patchbench import Bench
 
 from intelliperf.interception.messages import Dispatch
-from intelliperf.records import Interception, Outcome
+from intelliperf.records import Declaration, Interception, Outcome
 from intelliperf.validation.calibration import BASE
 from intelliperf.validation.numbersgate import told_of
 from intelliperf.validation.othernumbers import ALTERATIONS
@@ -105,6 +105,37 @@ def test_that_a_block_has_two_keys_of_a_sorted_list_may_not_be_relied_on(tmp_pat
     of_two = "segment[i] == segment[i / 256 * 256] ? segment[i] : segment[min(n, (i / 256 + 1) * 256) - 1]"
     verdict = Bench(tmp_path, SEGMENTS, "app.hip").verdict(("totals[segment[i]]", f"totals[{of_two}]"))
     assert verdict.outcome is Outcome.WRONG_OUTPUT and "all values" in verdict.detail, verdict.detail
+
+
+RUNS = """#include <cstdio>
+#include <hip/hip_runtime.h>
+__global__ void mark(const int* x, int* marks, int* runs, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  marks[i] = i == 0 || x[i] != x[i - 1];
+  if (marks[i]) atomicAdd(runs, 1);
+}
+__global__ void clear(int* marks) { marks[blockIdx.x * blockDim.x + threadIdx.x] = 0; }
+int main() {
+  const int n = 4096;
+  int host[n], *x, *marks, *runs, found = 0;
+  for (int i = 0; i < n; ++i) host[i] = i / 3 * 37 % 101;
+  if (hipMalloc(&x, n * 4) || hipMalloc(&marks, n * 4) || hipMalloc(&runs, 4) || hipMemset(runs, 0, 4)) return 1;
+  if (hipMemcpy(x, host, n * 4, hipMemcpyHostToDevice)) return 2;
+  mark<<<n / 256, 256>>>(x, marks, runs, n);
+  if (hipMemcpy(&found, runs, 4, hipMemcpyDeviceToHost)) return 3;
+  clear<<<found / 64, 64>>>(marks);
+  std::printf("%d %d\\n", found, hipDeviceSynchronize());
+}
+"""
+
+
+def test_the_lowest_bytes_do_not_stand_for_integers_in_other_kernels_either(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, RUNS, "app.hip", "mark")
+    declared = Declaration(kernels=True)
+    verdict = bench.verdict(("x[i] != x[i - 1]", "(short)x[i] != (short)x[i - 1]"), declares=declared)
+    assert verdict.outcome is Outcome.WRONG_OUTPUT and "third" in verdict.detail, verdict.detail
+    assert "(mark)" in verdict.detail  # although another number of blocks is launched behind it
 
 
 TABLE = """#include <cstdio>

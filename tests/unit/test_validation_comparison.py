@@ -361,6 +361,17 @@ def test_repeated_halves_of_a_split_kernel_are_compared_each_time():
     assert "missing" in align(reference, candidate[:-1], "k").problem
 
 
+def test_one_launch_may_stand_for_two_with_a_memset_or_another_launch_between_them():
+    clear, copy = Transfer("memset", 8), Transfer("memcpy_dtoh", 8)
+    first, between, second, both = (dispatch(kernel) for kernel in ("k", "between", "second", "both"))
+    rounds = [[first, clear, second] * 2 + [copy], [clear, both] * 2 + [copy]]
+    assert align(*rounds, "k").points == ((3, 1),)
+    beside = [[first, between, second] * 2 + [copy], [between, both] * 2 + [copy]]
+    assert align(*beside, "k").points == ((5, 3),)
+    lost = align([first, copy, second], [copy, second], "k")
+    assert "k with" in lost.problem and "nothing stands for it" in lost.problem
+
+
 def test_a_single_number_is_proven_against_zero_and_rounding():
     narrow = Allowance(Steadiness.NUMERIC, FLOAT32, rtol=3e-4)
     assert wrongly_accepted(narrow, raw([1234.567])) == ()

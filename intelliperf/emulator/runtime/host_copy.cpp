@@ -137,7 +137,7 @@ void move_and_account(const Rows& to, const Rows& from, Stream& stream, bool blo
   HostCall call = copy_call(name, to, from);
   call.waits = blocking && !(to_device && from_device);
   move_rows(to, from);
-  if (to_device && !from_device && settings().other_numbers == OtherNumbersMode::kCopies)
+  if (to_device && !from_device && alters_copies(settings().other_numbers))
     for (size_t row = 0; row < to.count; ++row)
       OtherNumbers::alter_copy(pointer_to(to.first + row * to.pitch), to.bytes);
   shade_rows(to, from, to_device, from_device);

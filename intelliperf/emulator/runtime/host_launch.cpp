@@ -160,7 +160,7 @@ int run_once(const LaunchRequest& request, Stream& stream) {
   // Where launches are altered, another comparison looks at the unaltered ones.
   const OtherNumbersMode mode = settings().other_numbers;
   if (!shown && !trying())
-    export_dispatch(request, outcome.status, mode == OtherNumbersMode::kNone || mode == OtherNumbersMode::kCopies);
+    export_dispatch(request, outcome.status, mode == OtherNumbersMode::kNone || alters_copies(mode));
   if (outcome.status == kLaunchOk) return kSuccess;
   if (outcome.status < kIllegalAddress || outcome.status == kCooperativeTooLarge || outcome.status == kNotSupported)
     return outcome.status;

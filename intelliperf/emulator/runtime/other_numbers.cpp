@@ -244,7 +244,7 @@ void collect(const Allocation& a, void* into) {
 }  // namespace
 
 uint32_t OtherNumbers::variants(const LaunchRequest& request, uint64_t nth, OtherNumbersMode mode) {
-  if (mode == OtherNumbersMode::kNone || mode == OtherNumbersMode::kCopies || !worth_repeating(nth)) return 0;
+  if (mode == OtherNumbersMode::kNone || alters_copies(mode) || !worth_repeating(nth)) return 0;
   uint64_t bytes = 0;
   for_each_allocation(add_bytes, &bytes);
   if (bytes > kMostBytes) return 0;
@@ -572,7 +572,8 @@ void OtherNumbers::alter_wide(const LaunchRequest& request, uint32_t variant) {
 
 void OtherNumbers::alter_copy(void* at, uint64_t bytes) {
   static uint64_t copies = 0;
-  alter_copied(static_cast<char*>(at), bytes, ++copies);
+  const bool above = settings().other_numbers == OtherNumbersMode::kCopiesAbove;
+  (above ? alter_copied_above : alter_copied)(static_cast<char*>(at), bytes, ++copies);
 }
 
 OtherNumbers::~OtherNumbers() {

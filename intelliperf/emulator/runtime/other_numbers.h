@@ -30,7 +30,7 @@ class OtherNumbers {
   // Of how many buffers the numbers are others now, and one more where arguments are.
   int changed() const;
 
-  // For mode 4: of the next copy from the host.
+  // For modes 4 and 9: of the next copy from the host.
   static void alter_copy(void* at, uint64_t bytes);
 
   // How often the `nth` launch of a kernel (from 0) is to be repeated: 0 unless that is asked for, it is an early one

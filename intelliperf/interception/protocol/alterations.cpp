@@ -304,6 +304,18 @@ void alter_copied(char* at, uint64_t bytes, uint64_t nth) {
   alter_some<int8_t>(at, bytes, draw, true);
 }
 
+void alter_copied_above(char* at, uint64_t bytes, uint64_t nth) {
+  const uint64_t draw = mixed(nth * 64), count = bytes / sizeof(uint32_t);
+  if (bytes % sizeof(uint32_t) || reads_as<float>(at, bytes) || reads_as<double>(at, bytes)) return;
+  std::vector<uint32_t> values(count);
+  std::memcpy(values.data(), at, bytes);
+  for (uint64_t i = 1; i < count; ++i) {
+    const uint64_t chance = mixed(draw ^ i);
+    if (chance % kShare == 0) values[i] = values[i - 1] + (chance / kShare % 2 ? 1u << 8 : 1u << 16);
+  }
+  std::memcpy(at, values.data(), bytes);
+}
+
 std::vector<OtherArgument> other_arguments(const std::vector<PlainArgument>& arguments, const LaunchShape& shape,
                                            const std::vector<LaunchShape>& beside) {
   std::vector<OtherArgument> found;

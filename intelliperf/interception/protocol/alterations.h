@@ -25,6 +25,8 @@
 //   7  On the emulator: another value of a plain argument, most of all of one that chooses what is done, together with
 //      other data.
 //   8  On the emulator: arguments and data that only the candidate's code compares with, see named_launches.h.
+//   9  As 4, but an eighth of the integers become the one before them with another second or third byte: whoever
+//      compares the lowest ones alone takes the two for equal.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -33,7 +35,23 @@
 
 namespace simt {
 
-enum class OtherNumbersMode : uint8_t { kNone, kAll, kSome, kArguments, kCopies, kLarge, kWide, kTogether, kNamed };
+enum class OtherNumbersMode : uint8_t {
+  kNone,
+  kAll,
+  kSome,
+  kArguments,
+  kCopies,
+  kLarge,
+  kWide,
+  kTogether,
+  kNamed,
+  kCopiesAbove
+};
+
+// Are copies altered, and no launch repeated?
+constexpr bool alters_copies(OtherNumbersMode mode) {
+  return mode == OtherNumbersMode::kCopies || mode == OtherNumbersMode::kCopiesAbove;
+}
 
 enum class NumberKind : uint8_t { kNone, kFloat, kInteger, kBoolean, kBrain };  // kBrain: bfloat16
 
@@ -71,6 +89,7 @@ void alter(char* at, uint64_t bytes, const BufferNumbers& numbers, uint64_t nth,
 // The same for what the `nth` copy to the device holds, by mode 4. Told from its content alone, and so alike in all
 // versions of a program.
 void alter_copied(char* at, uint64_t bytes, uint64_t nth);
+void alter_copied_above(char* at, uint64_t bytes, uint64_t nth);  // by mode 9
 
 struct PlainArgument {
   size_t index;

@@ -1,9 +1,10 @@
 """Where two runs with different kernels can be compared: for candidates that declare so.
 
-Copies must be the same on both sides and cut both runs into stretches; so do dispatches, common to
-both, of kernels that the candidate left alone. What lies between two cuts is the candidate's to
-arrange, so memory is compared after the last dispatch before the next cut. Where a stretch of the
-candidate is a whole multiple of the reference's, every repetition is compared.
+Copies must be the same on both sides and cut both runs into stretches; so do memsets and dispatches,
+common to both, of kernels that the candidate left alone. What lies between two cuts is the candidate's
+to arrange, so memory is compared after the last dispatch before the next cut. Where a stretch of the
+candidate is a whole multiple of the reference's, every repetition is compared. A candidate that has
+nothing in some stretch may have made one kernel of two: then memsets do not cut, or only copies do.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from intelliperf.validation.runs.events import Event
 
 @dataclass(frozen=True)
 class Alignment:
-    """Pairs of dispatch numbers to compare at, or why the two runs cannot be aligned."""
+    """Pairs of dispatch numbers to compare at; where there is a problem, those before it."""
 
     points: tuple[tuple[int, int], ...]
     problem: str = ""
@@ -27,33 +28,41 @@ class Alignment:
 
 @dataclass(frozen=True)
 class _Stretch:
-    """The numbers of the dispatches between two cuts."""
+    """The numbers of the dispatches between two cuts, and a problem with what lies there."""
 
     left: tuple[int, ...]
     right: tuple[int, ...]
+    problem: str = ""
 
 
 def align(reference: Sequence[Event], candidate: Sequence[Event], target: str) -> Alignment:
     """Match the two lists of events. The candidate may add memsets (of its scratch memory), no copies."""
     cuts = _common(reference, candidate, target)
-    matched = {i for i, _ in cuts}, {j for _, j in cuts}
-    lost = [e for i, e in enumerate(reference) if isinstance(e, Transfer) and i not in matched[0]]
-    added = [e for j, e in enumerate(candidate) if isinstance(e, Transfer) and j not in matched[1]]
-    if lost:
-        return Alignment((), f"{lost[0].describe()} is missing")
-    copies = [event for event in added if event.operation != "memset"]
-    if copies:
-        return Alignment((), f"{copies[0].describe()} was added")
-    stretches = _stretches(reference, candidate, cuts)
-    dispatches = [[e for e in events if isinstance(e, Dispatch)] for events in (reference, candidate)]
-    for stretch in stretches:
-        if stretch.left and not stretch.right:
-            lost_one = dispatches[0][stretch.left[0]]
-            return Alignment((), f"{lost_one.describe()} is missing, and nothing stands for it")
-    points = tuple(point for s in stretches for point in _points(s, dispatches[1]))
+    copies = [cut for cut in cuts if isinstance(event := reference[cut[0]], Transfer) and event.operation != "memset"]
+    launches = [cut for cut in cuts if isinstance(reference[cut[0]], Dispatch)]
+    plans = (_aligned(reference, candidate, cuts, kept) for kept in (cuts, sorted([*copies, *launches]), copies))
+    first = next(plans)
+    if not first.problem:
+        return first
+    return next((plan for plan in plans if not plan.problem), first)
+
+
+def _aligned(
+    reference: Sequence[Event], candidate: Sequence[Event], common: list[tuple[int, int]], cuts: list[tuple[int, int]]
+) -> Alignment:
+    """By those of the common events that are to be cuts."""
+    dispatches = [event for event in candidate if isinstance(event, Dispatch)]
+    points: list[tuple[int, int]] = []
+    for stretch in _stretches(reference, candidate, common, cuts):
+        if stretch.problem:
+            return Alignment(tuple(points), stretch.problem)
+        points += _points(stretch, dispatches)
     if not points:
         return Alignment((), "no dispatch of the two runs can be compared")
-    return Alignment(points, "", len(added))
+    matched = {j for _, j in common}
+    return Alignment(
+        tuple(points), "", sum(isinstance(e, Transfer) for j, e in enumerate(candidate) if j not in matched)
+    )
 
 
 def _signature(event: Event) -> tuple[object, ...]:
@@ -89,15 +98,36 @@ def _numbers(events: Sequence[Event]) -> list[int | None]:
     return numbers
 
 
-def _stretches(left: Sequence[Event], right: Sequence[Event], cuts: list[tuple[int, int]]) -> list[_Stretch]:
+def _stretches(
+    left: Sequence[Event], right: Sequence[Event], common: list[tuple[int, int]], cuts: list[tuple[int, int]]
+) -> list[_Stretch]:
     numbers = _numbers(left), _numbers(right)
+    matched = {i for i, _ in common}, {j for _, j in common}
     stretches = []
     previous = (-1, -1)
     for cut in [*cuts, (len(left), len(right))]:
-        inside = [tuple(n for n in numbers[side][previous[side] + 1 : cut[side]] if n is not None) for side in (0, 1)]
-        stretches.append(_Stretch(inside[0], inside[1]))
+        spans = [range(previous[side] + 1, cut[side]) for side in (0, 1)]
+        inside = [tuple(n for at in span if (n := numbers[side][at]) is not None) for side, span in enumerate(spans)]
+        apart = [
+            [events[at] for at in span if at not in known]
+            for events, span, known in zip((left, right), spans, matched, strict=True)
+        ]
+        problem = _problem(apart[0], apart[1], not inside[1])
+        stretches.append(_Stretch(inside[0], inside[1], problem))
         previous = cut
     return stretches
+
+
+def _problem(left: Sequence[Event], right: Sequence[Event], nothing: bool) -> str:
+    """With what one of the two runs alone does between two cuts; `nothing`: the candidate launches nothing there."""
+    lost = next((event for event in left if isinstance(event, Transfer)), None)
+    if lost is not None:
+        return f"{lost.describe()} is missing"
+    copy = next((event for event in right if isinstance(event, Transfer) and event.operation != "memset"), None)
+    if copy is not None:
+        return f"{copy.describe()} was added"
+    launch = next((event for event in left if isinstance(event, Dispatch)), None)
+    return f"{launch.describe()} is missing, and nothing stands for it" if nothing and launch is not None else ""
 
 
 def _points(stretch: _Stretch, candidate: Sequence[Dispatch]) -> list[tuple[int, int]]:
