@@ -37,6 +37,8 @@ def sizes(host: str, before: str = "", other: str = "") -> tuple[int, ...]:
         ("start(p, n, 64); start(p, 3, kWide);", f"constexpr int kWide = 64;\n{START}", (64,)),
         (f"k<<<1, {'(' * 20}64{')' * 20}>>>(p, n);", "", (64,)),
         ("start(p, n, 64);", START.replace(" }", " if (n) start(p, n - 1, wide); }"), (64,)),
+        ("const dim3 block(32, 4); later([&] { k<<<1, block>>>(p, n); });", "", (128,)),
+        ("k<<<1, 64>>>(p, n);", "void take(int* k) { *k = 0; }", (64,)),
         ("ns::k<<<1, ns::kWide>>>(p, n);", "namespace ns { const unsigned kWide = 96; }", (96,)),
     ],
 )
@@ -57,6 +59,7 @@ def test_launches_in_every_source_count() -> None:
     [
         ("k<<<1, width>>>(p, n);", "", "is a parameter whose callers"),
         ("start(p, n, 64);", f'extern "C" {{ {START} }}', "is a parameter whose callers"),
+        ("int b = 64; later([&] { b = n; k<<<1, b>>>(p, n); });", "", "is not one constant"),
         ("int threads = 64; if (n) threads *= 2; k<<<1, threads>>>(p, n);", "", "is not a constant"),
         ("int wide; wide = 64; if (n) wide = 32; k<<<1, wide>>>(p, n);", "", "is not one constant"),
         ("int wide; wide = 64; read(&wide); k<<<1, wide>>>(p, n);", "", "is not one constant"),

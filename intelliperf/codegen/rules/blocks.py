@@ -10,7 +10,7 @@ import dataclasses
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import tree_sitter_cuda
@@ -78,6 +78,8 @@ class Program:
                 if node.type == "preproc_arg" and re.search(rf"\b{re.escape(kernel)}\b", text_of(node)):
                     raise NotApplicable(f"{path}:{node.start_point[0] + 1}: a macro names {kernel}")
                 if node.type != "identifier" or text_of(node) != kernel or _declares(node) or _is_called(node):
+                    continue
+                if _is_parameter(_function_around(node) or node, kernel):
                     continue
                 yield _launch(path, kernel, node)
 
@@ -151,6 +153,8 @@ class Program:
             passed = _is_parameter(launch.function, name)
             if passed and not inside and not changed:
                 return self._passed(launch, launch.function, name)
+            if launch.function.type == "lambda_expression" and not (inside or passed or changed):
+                return self._definitions(replace(launch, function=_function_around(launch.function)), name)
             if inside or passed:
                 raise NotApplicable(f"{launch}: the block size ({name}) is not a constant")
         outside = [
