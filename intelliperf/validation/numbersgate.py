@@ -52,7 +52,8 @@ _ALTERED = "candidate on other numbers"
 _NO_ONE_ANSWER = "the original is not deterministic"
 _NO_REPETITION = "not on this device for declared kernels: no launch of one program stands for a launch of the other"
 _NONE_RAISED = "no launch with a larger scalar argument could be compared"
-_NO_ALTERATION = "no launch was altered: nothing that it takes can be, or more memory is allocated than is put back"
+_OR_MEMORY = ", or more memory is allocated than is put back"
+_NO_ALTERATION = f"no launch was altered: nothing that it takes can be{_OR_MEMORY}"
 
 
 @dataclass(frozen=True)
@@ -84,8 +85,6 @@ class NumbersGate:
         if Feature.OTHER_NUMBERS not in self._reference.backend.honours:
             trial.note(NAME, CheckStatus.NOT_RUN, "this device does not run launches twice")
             return None
-        passed: list[str] = []
-        failed: list[str] = []
         if trial.declared.kernels and Feature.OTHER_SHAPES not in self._reference.backend.honours:
             trial.note(NAME, CheckStatus.NOT_RUN, _NO_REPETITION)
             return None
@@ -104,15 +103,10 @@ class NumbersGate:
             if isinstance(found, Rejection):
                 return found
             told[alteration] = found
-        for alteration in alterations:
-            passed += told[alteration].passed
-            failed += told[alteration].failed
-        if not passed:
-            failed += [text for alteration in alterations for text in told[alteration].idle]
-        status = CheckStatus.PASSED if passed else CheckStatus.NOT_RUN
-        reached = [text for alteration in alterations for text in told[alteration].unseen]
-        unseen = "; ".join([*failed, *reached]) if passed else ""
-        trial.note(NAME, status, "; ".join(passed or failed), unseen=unseen)
+        whole = summed([told[alteration] for alteration in alterations])
+        status = CheckStatus.PASSED if whole.passed else CheckStatus.NOT_RUN
+        unseen = "; ".join([*whole.failed, *whole.unseen]) if whole.passed else ""
+        trial.note(NAME, status, "; ".join(whole.passed or whole.failed), unseen=unseen)
         return None
 
     def _alterations(self, trial: Trial) -> Sequence[Alteration]:
@@ -388,6 +382,17 @@ def _seen_enough(alteration: Alteration, followed: Followed) -> bool:
     launches = (e for e in followed.events if isinstance(e, Dispatch) and e.target and e.status == 0)
     own = sum(e.way == alteration.way for e in launches)
     return not followed.left.keys() & {_ALTERED, CANDIDATE} or own >= Effort().least_syncs
+
+
+def summed(every: Sequence[Told]) -> Told:
+    """Of all ways. Where one of them altered something, memory was put back."""
+    passed = tuple(text for told in every for text in told.passed)
+    failed = tuple(text for told in every for text in told.failed)
+    if passed:
+        failed = tuple(text.removesuffix(_OR_MEMORY) for text in failed)
+    else:
+        failed += tuple(text for told in every for text in told.idle)
+    return Told(passed, failed, tuple(text for told in every for text in told.unseen))
 
 
 def told_of(alteration: Alteration, followed: Followed, roomy: bool) -> Told:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from intelliperf.interception.messages import Dispatch
-from intelliperf.validation.numbersgate import Told, _seen_enough, told_of
+from intelliperf.validation.numbersgate import Told, _seen_enough, summed, told_of
 from intelliperf.validation.othernumbers import ALTERATIONS, TOGETHER
 from intelliperf.validation.runs.effort import Effort
 from intelliperf.validation.runs.lockstep import Followed
@@ -48,6 +48,17 @@ def test_what_alters_nothing_that_a_kernel_has_leaves_nothing_open() -> None:
     run = followed(*(replace(one, altered=0) for one in launches(5, 2)), left=False)
     told = told_of(LARGE, run, True)
     assert told == Told(idle=told.idle) and "could be altered" in told.idle[0]
+
+
+def test_one_reason_is_told_where_another_way_has_altered_launches() -> None:
+    none, some = (
+        told_of(TOGETHER, followed(left=False), True),
+        told_of(DATA, followed(*launches(2, 3), left=False), True),
+    )
+    assert "more memory is allocated" in summed([none]).failed[0]
+    assert summed([none, some]).failed[0].endswith("no launch was altered: nothing that it takes can be")
+    nothing = Told(idle=("no launch has anything",))
+    assert summed([nothing]).failed == nothing.idle and summed([nothing, some]).failed == ()
 
 
 def test_several_ways_in_one_run_have_the_effort_of_each() -> None:
