@@ -78,7 +78,7 @@ def test_a_right_rewrite_is_right_on_other_numbers_too(program, tmp_path):
     assert verdict.compared_dispatches == 3
     found = check(verdict, "other numbers")
     assert found.status is CheckStatus.PASSED
-    assert "floats scaled" in found.detail and "scalar arguments" in found.detail
+    assert "numbers scaled" in found.detail and "scalar arguments" in found.detail
     assert "not deterministic" not in found.detail and "does not run" not in found.detail
 
 

@@ -114,7 +114,7 @@ def test_an_unchanged_program_is_right_on_other_numbers_in_every_form_of_launch(
     assert verdict.compared_dispatches == 8
     found = _check(verdict, "other numbers")
     assert found.status is CheckStatus.PASSED
-    assert "floats scaled" in found.detail
+    assert "numbers scaled" in found.detail
 
 
 def test_what_a_kernel_of_a_graph_wrote_is_seen_before_the_next_one_overwrites_it(tmp_path: Path) -> None:
