@@ -36,7 +36,7 @@ test: $(STAMP) ## all tests that this machine can run
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest $(SPREAD) $(SLOWEST) $(PYTEST_OPTIONS)
 
 slow: $(STAMP) ## the tests that take long, which `make test` leaves out
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest $(SPREAD) $(SLOWEST) -m slow $(PYTEST_OPTIONS)
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest -n auto --dist worksteal $(SLOWEST) -m slow $(PYTEST_OPTIONS)
 
 zoo: $(STAMP) ## wrong and honest changes of programs, all of them: how many are judged wrongly
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest -n auto --dist loadgroup --zoo tests/zoo $(PYTEST_OPTIONS)
