@@ -58,6 +58,7 @@ from intelliperf.records.timeline import ProcessTime as ProcessTime
 from intelliperf.records.verdicts import DEFERRED as DEFERRED
 from intelliperf.records.verdicts import EMULATED as EMULATED
 from intelliperf.records.verdicts import NEEDLESS as NEEDLESS
+from intelliperf.records.verdicts import NO_EXCHANGE as NO_EXCHANGE
 from intelliperf.records.verdicts import NO_FLOATS as NO_FLOATS
 from intelliperf.records.verdicts import RECORDED as RECORDED
 from intelliperf.records.verdicts import Check as Check

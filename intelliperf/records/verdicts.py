@@ -34,7 +34,9 @@ class CheckStatus(str, Enum):
 
 
 NEEDLESS = "an earlier gate refused the candidate"  # the detail of a gate that was not run for that
-NO_FLOATS = "no kernel writes floating-point numbers"  # likewise of one that has nothing to look at
+# Likewise of gates that have nothing to look at.
+NO_FLOATS = "no kernel writes floating-point numbers"
+NO_EXCHANGE = "no lane of either version sees what another one does"
 DEFERRED = "once for all accepted candidates together, at the end of the run"  # likewise
 
 
@@ -125,7 +127,7 @@ class Verdict:
             if check.status is CheckStatus.NOT_RUN and check.name in elsewhere:
                 continue  # the emulator has run it instead
             weak = check.status in (CheckStatus.NOT_RUN, CheckStatus.WEAK)
-            weak &= check.detail not in (NEEDLESS, DEFERRED, NO_FLOATS)
+            weak &= check.detail not in (NEEDLESS, DEFERRED, NO_FLOATS, NO_EXCHANGE)
             for text in filter(None, [check.detail if weak else "", check.unseen]):
                 names.setdefault(text, []).append(check.name)
         return by_weight(f"{', '.join(dict.fromkeys(named))}: {text}" for text, named in names.items())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from intelliperf.records import Bounds, CheckStatus, Interception, Order
+from intelliperf.records import NO_EXCHANGE, Bounds, CheckStatus, Interception, Order
 from intelliperf.sentences import counted
 from intelliperf.validation.algebragate import AlgebraGate
 from intelliperf.validation.calibration import BASE, POISON, Calibration
@@ -41,7 +41,7 @@ class WaveGate:
             trial.note(NAME, CheckStatus.NOT_RUN, "not for declared kernels")
             return None
         if not trial.compared.by_wave:
-            trial.note(NAME, CheckStatus.NOT_RUN, "no lane of either version sees what another one does")
+            trial.note(NAME, CheckStatus.NOT_RUN, NO_EXCHANGE)
             return None
         sides = trial.case.other_wave()
         if sides is None:

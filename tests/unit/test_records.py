@@ -14,6 +14,7 @@ from intelliperf.errors import MissingMetric, UsageError
 from intelliperf.records import (
     EMULATED,
     NEEDLESS,
+    NO_EXCHANGE,
     NO_FLOATS,
     Application,
     Attempt,
@@ -80,6 +81,7 @@ def test_what_may_hide_something_wrong_is_named_first_and_what_may_not_last() ->
         Check("unit tests", CheckStatus.NOT_RUN, "no --unittest-command was given"),
         Check("executed code", CheckStatus.PASSED, "3 of 4", unseen="no run executed 1 line"),
         Check("algebraic equality", CheckStatus.NOT_RUN, NO_FLOATS),
+        Check("other wave size", CheckStatus.NOT_RUN, NO_EXCHANGE),
         Check("recorded: other numbers", CheckStatus.NOT_RUN, "the original is not deterministic"),
     )
     assert accepted(checks=checks).left_open == (
