@@ -27,7 +27,6 @@ from intelliperf.emulator.totals import (
 )
 from intelliperf.emulator.tracefiles import KernelLaunch, Trace
 from intelliperf.errors import SourceNotFound
-from intelliperf.formulas.atomic_contention import HOTTEST_SHARE
 from intelliperf.records import (
     AccessKind,
     Frame,
@@ -279,7 +278,8 @@ def _queued(
 ) -> _Chosen:
     """Atomics that the queue consists of: all, or those of one line where that makes the hottest address alone."""
     hottest = launch.atomic_hottest_site
-    if hottest is None or launch.atomic_hottest_lanes < HOTTEST_SHARE.value * launch.atomic_lanes:
+    queues = float(module.device["atomic_queues"])  # an address with more than the share of one outlasts the others
+    if hottest is None or launch.atomic_hottest_lanes * queues < launch.atomic_lanes:
         return atomics
     there = module.sites[hottest].locations
     of_line = atomics & np.array([module.sites[int(site)].locations == there for site in records["site"]], dtype=bool)
