@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from intelliperf.records import CheckStatus, Feature, Interception, Order, Outcome
 from intelliperf.validation.calibration import BASE, OTHER_POISON
 from intelliperf.validation.checker import Checker
 from intelliperf.validation.devicechecks import DeviceChecks
+from intelliperf.validation.othernumbers import COPIES, TWIN, DoubtingChecker
 from intelliperf.validation.reference import Reference
 from intelliperf.validation.runs.events import Divergence, Rule
 from intelliperf.validation.runs.lockstep import follow, follow_planned
@@ -59,16 +61,29 @@ class OrdersGate:
 
     def _goes_astray(self, trial: Trial, label: str) -> bool:
         """Does the original leave its own path in that order, too?"""
-        if trial.declared.kernels:
-            return False
         common = self._reference.common(trial, OTHER_POISON)
         runs = (
             SideRun(BASE, trial.case.reference, common),
             SideRun(label, trial.case.reference, common | dict(ORDERS)[label]),
         )
         checker = Checker(self._reference.calibration(trial)[0], self._reference.settings.tolerance)
-        followed = follow(self._reference.setting(trial, 2), runs, Rule(lambda d: d.target, bounded=[label]), checker)
+        setting = self._reference.setting(trial, 2)
+        if trial.declared.kernels:
+            return label in follow_planned(setting, runs, _own(trial), checker).divergences
+        followed = follow(setting, runs, Rule(lambda d: d.target, bounded=[label]), checker)
         return label in followed.divergences
+
+    def _planned(self, trial: Trial, base: SideRun, run: SideRun, alike: bool) -> Mapping[str, Divergence]:
+        """Other kernels; `alike`: without the elements that are others in the original in that order."""
+        setting = self._reference.setting(trial, 2)
+        if not alike:
+            return follow_planned(setting, (base, run), trial.points, trial.compared).divergences
+        checker = replace(trial.compared, without=set(trial.compared.without), loose=dict(trial.compared.loose))
+        own = Checker(self._reference.calibration(trial)[0], self._reference.settings.tolerance)
+        observer = DoubtingChecker(checker, own, COPIES)
+        theirs = replace(base, interception=run.interception)
+        follow_planned(setting, (base, replace(theirs, label=TWIN)), _own(trial), observer)
+        return follow_planned(setting, (theirs, run), trial.points, observer).divergences
 
     def _under_orders(self, trial: Trial, alike: dict[str, str]) -> tuple[str, Divergence] | None:
         """The first run that leaves the reference's path, and where; of those `alike`, the original's in that order."""
@@ -78,9 +93,8 @@ class OrdersGate:
         runs = [SideRun(label, trial.application, common | order) for label, order in orders]
         divergences: dict[str, Divergence] = {}
         if trial.declared.kernels:
-            for run_ in runs:
-                setting = self._reference.setting(trial, 2)
-                divergences |= follow_planned(setting, (base, run_), trial.points, trial.compared).divergences
+            for run in runs:
+                divergences |= self._planned(trial, base, run, run.label in alike)
         else:
             rule = Rule(
                 lambda d: d.target, self._reference.free_geometry(trial), bounded=[label for label, _ in orders]
@@ -98,6 +112,11 @@ class OrdersGate:
                 divergences |= followed.divergences
                 trial.coverage = next((f" on {followed.coverage(label)}" for label in followed.left), trial.coverage)
         return next(((label, divergences[label]) for label, _ in orders if label in divergences), None)
+
+
+def _own(trial: Trial) -> list[tuple[int, int]]:
+    """The points of comparison of the original with itself."""
+    return [(left, left) for left, _ in trial.points]
 
 
 def _order_rejection(label: str, divergence: Divergence) -> Rejection:

@@ -148,6 +148,17 @@ def test_a_bad_candidate_gets_its_outcome(tmp_path, name):
     assert verdict.detail
 
 
+@pytest.mark.parametrize(("orders", "accepted"), [(["random:3"], True), (["random:3", "reverse"], False)])
+def test_other_kernels_may_depend_on_the_order_where_the_original_does(tmp_path, orders, accepted):
+    astray = {**STEP, "noise": {"out": 0.1}, "noisy_orders": ["random:3"]}
+    bench = Bench(tmp_path)
+    bench.reference = application(tmp_path / "astray", plan_of(STEPS[0], astray, *STEPS[2:], **BUFFERS))
+    steps = STEPS[0], {**astray, "noisy_orders": orders}, *STEPS[2:]
+    verdict = bench.verdict(*steps, declares=Declaration(kernels=True))
+    assert verdict.accepted is accepted, verdict.detail
+    assert accepted or verdict.outcome is Outcome.RACE
+
+
 def test_an_exit_status_that_was_announced_is_that_of_both_or_of_none(tmp_path):
     bench = Bench(tmp_path)
     bench.reference = application(tmp_path / "waived", plan_of(*STEPS, {"exit": 3}, **BUFFERS))
