@@ -146,6 +146,7 @@ def test_records_and_numbers_leave_the_same_memory(name: str, program: str, tmp_
         (RECORDS, "records", "(n + 127) / 128, 128", '(n + 127) / 128, n / atoi("8")', "is not a constant"),
         (GRID, "grid", "b[x] * y", "b[x] * threadIdx.x", "other than for the thread's number"),
         (GRID, "grid", "b[x] * y", "b[x] * __shfl(y, 0)", "depends on the order of threads"),
+        (GRID, "grid", "m[y * width + x] += b[x] * y", "m[0] += y", "no access that the kernel makes itself"),
         (GRID, "grid", "m[y * width + x]", "m[x * height + y]", "have neighbouring elements already"),
     ],
 )

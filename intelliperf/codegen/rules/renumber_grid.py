@@ -129,6 +129,10 @@ def _order(problem: Problem, place: Place, kernel: Node, numbers: Numbers) -> tu
         if len(near) == 1 and far:
             votes[near[0]] += 1
     first, second, *_ = sorted(votes, key=lambda axis: (-votes[axis], axis))
+    if not votes[first]:
+        raise NotApplicable(
+            f"{place}: no access that the kernel makes itself is contiguous in one of its numbers alone"
+        )
     if votes[first] <= votes[second]:
         raise NotApplicable(f"{place}: as many accesses of the kernel are contiguous in one number as in the other")
     blocks = [geometry.block for geometry in problem.task.finding.profile.geometries]
