@@ -18,6 +18,7 @@ from intelliperf.records import (
     Check,
     CheckStatus,
     Declaration,
+    Feature,
     FileEdit,
     Finding,
     Geometry,
@@ -151,7 +152,9 @@ def test_a_bad_candidate_gets_its_outcome(tmp_path, name):
 @pytest.mark.parametrize(("orders", "accepted"), [(["random:3"], True), (["random:3", "reverse"], False)])
 def test_other_kernels_may_depend_on_the_order_where_the_original_does(tmp_path, orders, accepted):
     astray = {**STEP, "noise": {"out": 0.1}, "noisy_orders": ["random:3"]}
-    bench = Bench(tmp_path)
+    backend = PlannedBackend()
+    backend.honours = backend.honours | {Feature.PREEMPTION}  # so that there is a random order
+    bench = Bench(tmp_path, backend)
     bench.reference = application(tmp_path / "astray", plan_of(STEPS[0], astray, *STEPS[2:], **BUFFERS))
     steps = STEPS[0], {**astray, "noisy_orders": orders}, *STEPS[2:]
     verdict = bench.verdict(*steps, declares=Declaration(kernels=True))
