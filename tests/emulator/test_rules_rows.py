@@ -281,6 +281,7 @@ def test_one_rewritten_source_is_read_by_both_languages(tmp_path: Path) -> None:
 SMALL = """\
 #include <hip/hip_runtime.h>
 constexpr int kBlock = 256;
+#define AT(d) (blockIdx.d * blockDim.d + threadIdx.d)
 struct Mean { float mean = 0; int n = 0; __device__ void add(int v) { ++n; mean += (v - mean) / n; } };
 __device__ int first(const int* x, int i) { return x[i]; }
 __device__ int squared(const int* x, int n) { int s = 0; for (int i = 0; i < n; ++i) s += x[i] * x[i]; return s; }
@@ -318,6 +319,7 @@ int main() {
         ("blockIdx.x * blockDim.x", "blockIdx.x * 256", ""),
         ("blockIdx.x * blockDim.x", "blockIdx.x * kBlock", ""),
         ("blockIdx.x * blockDim.x", "blockIdx.x * 128", "other than for the thread's number"),
+        ("blockIdx.x * blockDim.x + threadIdx.x", "AT(x)", "is written by a macro"),
         ("<<<4, 256>>>", "<<<4, 50>>>", "blocks of 50 threads are not whole groups of 32"),
         ("out[row] = sum;", "out[row] = sum + squared(m + row * cols, cols) + squared(m, 4) * (row > 3 ? 1 : 0);", ""),
         ("int main() {", "__global__ void other(int* o) { o[0] = squared(o, 4); }\nint main() {\n", ""),

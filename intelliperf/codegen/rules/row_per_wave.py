@@ -44,7 +44,7 @@ from intelliperf.codegen.rules.row_loops import (
     starts_neutral,
 )
 from intelliperf.codegen.rules.row_plans import RowPlan, needs_meeting, reads_that_wait, troubled_arrays
-from intelliperf.codegen.rules.statements import callee_name, pointee, value_used
+from intelliperf.codegen.rules.statements import callee_name, is_replaceable, pointee, value_used
 from intelliperf.codegen.rules.uniformity import LOOPS
 from intelliperf.codegen.syntax import outline
 from intelliperf.codegen.syntax.source import Source, Splice, without_comments
@@ -395,7 +395,7 @@ def _number(problem: Problem, place: Place, kernel: Node, sharing: groups.Sharin
         if top is None:
             raise NotApplicable(f"{place}: line {node.line} uses {node.name} other than for the thread's number")
         done |= {id(part) for part in top.walk()}
-        if top.begin is None or top.end is None or not (top.is_replaceable or _ends_whole(top)):
+        if top.begin is None or top.end is None or not (is_replaceable(source, top) or _ends_whole(top)):
             raise NotApplicable(f"{place}: the thread's number on line {top.line} is written by a macro")
         wide = top.canonical.replace("const ", "") not in ("int", "unsigned int", "short", "unsigned short")
         opened, closed = (f"static_cast<{top.canonical}>(", ")") if wide else ("", "")

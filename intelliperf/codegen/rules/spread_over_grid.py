@@ -22,7 +22,7 @@ from intelliperf.codegen.rules.loops import upper_limits
 from intelliperf.codegen.rules.polynomials import GRID_THREAD, Algebra, atom, constant
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body, bounds_its_blocks
 from intelliperf.codegen.rules.relabel import check_relabelling, kernel_of, kernel_place
-from intelliperf.codegen.rules.statements import is_constant
+from intelliperf.codegen.rules.statements import is_constant, is_replaceable
 from intelliperf.codegen.rules.whole_waves import has_effects
 from intelliperf.codegen.syntax.narrowing import is_moved, written_type
 from intelliperf.codegen.syntax.source import Source
@@ -105,6 +105,9 @@ def _walk(problem: Problem, place: Place, kernel: Node) -> Walk:
     algebra = Algebra(kernel, blocks_of(problem, kernel))
     counter, step = _counter(place, algebra, loop)
     walk = _stride(place, algebra, loop, counter, step)
+    source = problem.source(place.path)
+    if not is_replaceable(source, walk.start) or not is_replaceable(source, walk.step):
+        raise NotApplicable(f"{place}: the loop on line {loop.line} is written by a macro")
     upper_limits(place, algebra, loop, counter)  # which nothing changes, and which know no coordinate
     Independence(problem, place, kernel, loop, counter.id).check(frozenset((counter.id,)))
     if walk.stride == "thread":
@@ -179,8 +182,6 @@ def _stride(place: Place, algebra: Algebra, loop: Node, counter: Node, step: Nod
             reference = node.reference.id if node.reference is not None else ""
             if reference in settled - {counter.id} and id(node) not in known:
                 raise NotApplicable(f"{place}: line {node.line} uses {node.reference.name if node.reference else ''}")
-        if not begin.is_replaceable or not end.is_replaceable:
-            raise NotApplicable(f"{place}: the loop on line {loop.line} is written by a macro")
         narrow = counter if counter.canonical in _WIDE else None
         return Walk(stride, begin, end, counts, counter.name, narrow, loop)
     raise NotApplicable(f"{place}: the loop on line {loop.line} does not walk by the thread, the block or the grid")

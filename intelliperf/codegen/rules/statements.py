@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from intelliperf.codegen.syntax.source import Source
 from intelliperf.codegen.syntax.tree import Node
 
 # Children of a statement whose value the statement reads, by position; None: by counting flags.
@@ -68,6 +69,14 @@ def pointee(type_name: str) -> str | None:
         while text.endswith(qualifier):
             text = text[: -len(qualifier)].rstrip()
     return text[:-1].rstrip() if text.endswith("*") else None
+
+
+def is_replaceable(source: Source, expression: Node) -> bool:
+    """Is there a piece of text that is this expression and nothing else? Not where a macro takes arguments."""
+    if not expression.in_macro:
+        return True
+    behind = source.code(expression.end_offset, expression.end_offset + 80).lstrip()
+    return expression.is_whole_macro and not behind.startswith("(")
 
 
 def is_constant(expression: Node) -> bool:

@@ -123,11 +123,6 @@ class Node:
         return place is not None and (user is None or written_at(user) != place)
 
     @property
-    def is_replaceable(self) -> bool:
-        """Is there a piece of text that is this expression and nothing else?"""
-        return not self.in_macro or self.is_whole_macro
-
-    @property
     def start_offset(self) -> int:
         return self.begin.offset if self.begin is not None else -1
 
