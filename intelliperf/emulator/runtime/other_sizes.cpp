@@ -167,13 +167,14 @@ bool has_block_each(const Extent& e, int64_t size) { return e.grid > 1 && e.grid
 struct Fitted {
   bool usable = false, matched = false;
   GridSize grid{};
+  unsigned dimensions = 0;  // a bit for each that goes with the number by itself
 };
 
 // The grid for `other` instead of `size`, where it has a thread or a block for each, times another number perhaps.
 // `alike`: another number has the same value, so that nobody knows which of them the grid goes with: it never shrinks.
 Fitted fit(const GridSize& grid, const GridSize& block, const std::vector<int64_t>& others, int64_t size, int64_t other,
            bool alike) {
-  Fitted fitted{true, false, grid};
+  Fitted fitted{true, false, grid, 0};
   for (int d = 0; d < 3; ++d) {
     const Extent extent{grid[d], block[d]};
     uint64_t needed = 0;
@@ -183,6 +184,7 @@ Fitted fit(const GridSize& grid, const GridSize& block, const std::vector<int64_
       needed = uint64_t(other);
     if (needed == 0) continue;
     fitted.matched = true;
+    fitted.dimensions |= 1u << d;
     fitted.grid[d] = uint32_t(alike ? std::max<uint64_t>(needed, grid[d]) : needed);
   }
   if (fitted.matched || grid[1] != 1 || grid[2] != 1) return fitted;
@@ -207,10 +209,16 @@ GridSize block_of(const LaunchRequest& request, const std::vector<int64_t>& size
   if (tiles.empty()) return extent_of(request.block);
   const GridSize grid = extent_of(request.grid);
   GridSize block{1, 1, 1};
-  for (int d = 0; d < 3; ++d)
-    for (const int64_t size : sizes)
-      for (const uint32_t tile : tiles)
-        if (block[d] == 1 && grid[d] > 1 && has_thread_each({grid[d], tile}, size)) block[d] = tile;
+  std::vector<bool> taken(sizes.size(), false);
+  // A dimension goes by a number of its own, if there is one: others may fit by chance, with another tile.
+  for (const bool also_taken : {false, true})
+    for (int d = 0; d < 3; ++d)
+      for (size_t i = 0; i < sizes.size(); ++i)
+        for (const uint32_t tile : tiles)
+          if (block[d] == 1 && grid[d] > 1 && taken[i] == also_taken && has_thread_each({grid[d], tile}, sizes[i])) {
+            block[d] = tile;
+            taken[i] = true;
+          }
   return block;
 }
 
@@ -315,14 +323,14 @@ class Resizing {
       alike |= now_[k] == size;
     }
     const bool parts = size < kLeastSize && counts_blocks(slot, size), mode = size < kLeastSize && !parts;
-    Fitted fitted = mode ? Fitted{true, false, grid_} : fit(grid_, block_, others, size, value, alike);
+    Fitted fitted = mode ? Fitted{true, false, grid_, 0} : fit(grid_, block_, others, size, value, alike);
     bool suits = true;
     for (const LaunchShape& shape : beside_) {
       if (goes_by(slot.parameter)) break;  // each version's grid is known
       const Fitted theirs = fit(shape.grid, shape.block, others, size, value, alike);
       suits &= mode || theirs.matched == fitted.matched;
       // Each grid may go with the size in a way of its own, which leaves another part of the larger one out.
-      if (tiled_ && !mode && !fitted.matched) suits &= shape.grid == grid_;
+      if (tiled_ && !mode) suits &= fitted.matched ? theirs.dimensions == fitted.dimensions : shape.grid == grid_;
     }
     const bool named = std::find(slot.constants.begin(), slot.constants.end(), value) != slot.constants.end();
     const bool larger = value > size && !slot.boolean && !(mode && (named || size == 0));
