@@ -69,6 +69,7 @@ PARTS = (
     "shared_bounds",
     "signals",
     "stacks",
+    "time_limit",
     "time_model",
     "wave_counts",
 )

@@ -251,6 +251,11 @@ def test_a_line_that_a_store_brought_in_is_filled_up_once(program: Program) -> N
     assert moved == (read + 2) * 32 * COUNT
 
 
+def test_a_volatile_load_finds_nothing_in_the_l1(program: Program) -> None:
+    look = access(program, "looked_at_twice", "look", AccessKind.LOAD)
+    assert look.quantity(Metric.L1_HIT_RATIO).value == 0 < look.quantity(Metric.L2_HIT_RATIO).value
+
+
 def test_two_runs_give_the_same_records(program: Program) -> None:
     again = type(program)(program.backend, program.application)
     program.backend.forget()

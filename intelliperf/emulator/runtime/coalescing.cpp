@@ -251,6 +251,8 @@ void Analysis::reuse(const Request& request, SiteRecord& record) {
   const bool atomic = kind == SiteKind::kAtomic || kind == SiteKind::kReduction;
   const bool store = kind == SiteKind::kStore || kind == SiteKind::kRangeStore;
   const bool short_lines = device_.l1_line_bytes == 64;
+  // What other compute units may have written is loaded past the L1, which need not have it.
+  const bool past_l1 = !store && request.site->flags & kSiteVolatile;
   uint32_t depth = 0;  // 0 L1, 1 L2, 2 memory
   for (uint32_t k = 0; touch_count_ > 4 && k < touch_count_; ++k) l2_[partition_]->expect(touches_[k].line);
   for (uint32_t k = 0; k < touch_count_; ++k) {
@@ -266,11 +268,11 @@ void Analysis::reuse(const Request& request, SiteRecord& record) {
         // NVIDIA's L1 keeps what is stored; of a sector that is filled in part it still has to fetch the rest.
         const bool keeps = fills_ && !device_.amd();
         const SectorCache::Result result = store ? l1_->store(line, wanted, keeps) : l1_->load(line, wanted);
-        const uint32_t missed = wanted & ~result.hits;
+        const uint32_t missed = past_l1 ? wanted : wanted & ~result.hits;
         if (device_.amd()) {
           ++(missed ? record.l1_misses : record.l1_hits);
         } else {
-          record.l1_hits += bits(result.hits);
+          record.l1_hits += bits(wanted & ~missed);
           record.l1_misses += bits(missed);
         }
         missing |= (store ? wanted : device_.amd() && missed ? wanted : missed) << shift;

@@ -77,6 +77,7 @@ class Repeats {
   bool keeping_ = false;
   uint64_t kept_bytes_ = 0;
   double ns_per_byte_;
+  bool exported_;  // whoever has the export may write to memory between launches
   uint64_t secrets_[12];
 };
 
