@@ -72,6 +72,7 @@ def check(verdict: Verdict, name: str) -> Check:
     return found
 
 
+@pytest.mark.slow
 def test_a_right_rewrite_is_right_on_other_numbers_too(program, tmp_path):
     verdict = judged(program, tmp_path, "roots", "as right")
     assert verdict.outcome is Outcome.ACCEPTED, verdict.detail

@@ -23,7 +23,12 @@ EXPLAINED: dict[str, dict[tuple[str, str, str], str]] = {
         ("integrator.hip:27", "global", "store"): "three members are one access",
     },
 }
-IN_BOTH = (REDUCTION, TRANSPOSE, PARTICLES, TRIAD)
+IN_BOTH = (
+    REDUCTION,
+    pytest.param(TRANSPOSE, marks=pytest.mark.slow),
+    pytest.param(PARTICLES, marks=pytest.mark.slow),
+    TRIAD,
+)
 
 
 @pytest.fixture(scope="module", params=IN_BOTH, ids=lambda example: example.name)

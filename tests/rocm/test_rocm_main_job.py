@@ -68,6 +68,7 @@ def verdict_on(project: Path, old: str, new: str) -> str:
     return ended.report["attempts"][0]["verdict"]["outcome"]
 
 
+@pytest.mark.slow
 def test_a_contended_reduction_ends_with_an_accepted_patch_and_a_modelled_gain(project: Path) -> None:
     ended = intelliperf(project, "-f", "atomicContention", *COMMON)
     assert ended.status == 0, ended.words
