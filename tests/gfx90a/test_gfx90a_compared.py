@@ -25,13 +25,6 @@ EXPLAINED: dict[str, dict[tuple[str, str, str], str]] = {
         ("bytes.hip:20", "global", "load"): "loaded as the wider number that line 21 shifts",
         ("bytes.hip:21", "global", "load"): "the load of line 20, widened",
     },
-    "constants": {
-        (
-            "constants.hip:21",
-            "global",
-            "load",
-        ): "the table lies across lines of 64 bytes, and not on the emulator",
-    },
     "mixture": {
         ("mixture.hip:17", "global", "load"): "the last of three bytes is loaded on line 18, which uses it",
         ("mixture.hip:18", "global", "load"): "the last of three bytes of line 17",
