@@ -167,8 +167,9 @@ def only(text: str, variant: str) -> str:
 
 
 def headers_of(text: str, directory: Path) -> dict[str, str]:
-    names = [found[1] for found in INCLUDE.finditer(text)]
-    return {name: (directory / name).read_text() for name in names}
+    """Those of the directory that the text includes, and that these include."""
+    direct = {found[1]: (directory / found[1]).read_text() for found in INCLUDE.finditer(text)}
+    return {name: other for header in direct.values() for name, other in headers_of(header, directory).items()} | direct
 
 
 def judged(one: Planted, root: Path, expert_us: float | None) -> dict[str, Any]:

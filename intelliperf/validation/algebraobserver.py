@@ -144,7 +144,7 @@ class AlgebraObserver:
         return f"{self.doubt.text}: {different:,} of {elements:,} numbers are not proven for it"
 
     def why_nothing(self) -> str:
-        """Why there is no account of any buffer."""
+        """Why no buffer was compared algebraically."""
         if not self.compared:
             return "no launch was compared"
         if self.left_out:

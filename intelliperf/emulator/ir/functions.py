@@ -204,8 +204,7 @@ class FunctionRewriter:
         elif opcode in ("call", "invoke") and self._rewrite_call(instruction, text, location):
             return
         elif opcode in _CHOOSING and self._around.reach is not None:
-            for line in self._around.reach.choice(text, location):
-                self._both(line)
+            self._both(*self._around.reach.choice(text, location))
         self._both(text)
 
     # -- order ----------------------------------------------------------------------------------
@@ -425,9 +424,9 @@ class FunctionRewriter:
         lines.append(text)
         lines.append("  call void @__simt_return()")
 
-    def _both(self, line: str) -> None:
-        self._fast.append(line)
-        self._trace.append(line)
+    def _both(self, *lines: str) -> None:
+        self._fast += lines
+        self._trace += lines
 
 
 def successors(blocks: list[Block]) -> list[list[int]]:
