@@ -157,6 +157,17 @@ __global__ void down(const float* m, const int* k, double* s, int* top, int rows
     s[c] /= rows;
   }
 }
+__global__ void upto(const int* m, int* sums, int rows, int cols) {
+  const int r = threadIdx.x + blockDim.x * blockIdx.x;
+  if (r >= rows) return;
+  int* line = &sums[r * cols];
+  line[0] = m[r * cols] * 2;
+  for (int c = 1; c < cols; c++) {
+    line[c] = m[r * cols + c] * 2 + line[c - 1];
+    if (c == cols - 1) line[c] ^= 1;
+  }
+  for (int c = 1; c < cols; c++) line[c] += line[c - 1];
+}
 int main() {
   const int rows = 150, cols = 75, n = rows * cols;
   static float f[n]; static int v[n]; static double d[n];
@@ -207,13 +218,28 @@ int main() {
   halves<<<dim3(3, 2), 32>>>(hm, ho, rows / 2, cols);
   hipMemcpy(h, ho, sizeof h, hipMemcpyDeviceToHost);
   for (int i = 0; i < n; i += 41) printf("%g ", __half2float(h[i]));
+  upto<<<grid, 64>>>(keys, columns, rows, cols);
+  hipMemcpy(v, columns, 4 * n, hipMemcpyDeviceToHost);
+  for (int i = 0; i < n; i += 7) printf("%d ", v[i]);
   hipMemcpy(v, keys, 4 * n, hipMemcpyDeviceToHost);
   for (int i = 0; i < n; i += 31) printf("%d ", v[i] + v[i - i % cols]);
   for (int i = 0; i < rows; i += 7) printf("%.3g %d %d %d %.4g", hf[i], a[i], b[i], c[i], hd[i]);
   for (int i = 0; i < n; i += 777) printf(" %d\\n", e[i]);
 }
 """  # noqa: E501
-KERNELS = ("several", "places", "running", "again", "halves", "ragged", "gathered", "down", "observed", "stretched")
+KERNELS = (
+    "several",
+    "places",
+    "running",
+    "again",
+    "halves",
+    "ragged",
+    "gathered",
+    "down",
+    "observed",
+    "stretched",
+    "upto",
+)
 
 
 def as_cuda(text: str) -> str:
@@ -258,6 +284,7 @@ def test_groups_of_lanes_leave_what_single_threads_leave(name: str, program: str
     assert "sums[i] += part" in text
     assert "total += group_running_sum(" in text
     assert "group_least_place(top, at);" in text
+    assert re.search(r"int part\w*_sum2 = 1 < cols \? line\[1 - 1\] : 0;", text)
     assert "total = group_object_sum(total);" in text and "other.part = __shfl" in text and "words[" not in text
     assert "s[c] += part" in text and "= threadIdx.x % 32 / 8;" in text
     assert "s.x = group_sum(s.x);" in text

@@ -50,6 +50,8 @@ class Reduction:
     scanned: bool = False  # the turns need what came up to their own
     whole: bool = False  # an object of a class that adds up its members
     members: tuple[str, ...] = ()  # of such an object, if their names are known and anybody may use them
+    # Of a sum carried through memory: the element stored, the one of the turn before, and what is added to that.
+    through: tuple[Node, Node, Node] | None = None
 
 
 def reductions(

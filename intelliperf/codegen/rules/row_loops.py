@@ -11,6 +11,7 @@ from intelliperf.codegen.rules.independence import Independence
 from intelliperf.codegen.rules.lanes import initializer, written
 from intelliperf.codegen.rules.lds_arrays import is_shared
 from intelliperf.codegen.rules.loops import counter_of
+from intelliperf.codegen.rules.memory_scans import first_value, memory_scan
 from intelliperf.codegen.rules.methods import METHOD_CALLS
 from intelliperf.codegen.rules.polynomials import Algebra, Polynomial, atom, constant
 from intelliperf.codegen.rules.positive import positive
@@ -136,11 +137,15 @@ def row_loop(problem: Problem, place: Place, function: Node, loop: Node) -> RowL
             Independence(problem, place, function, loop, counter.id).check_method(node)
         if node.kind == "CallExpr":
             check_call(Independence(problem, place, function, loop, counter.id), problem, place, function, node)
+    found = list(accesses(turn, shared))
+    before: tuple[Node, ...] = ()
+    if (scan := memory_scan(loop, found, algebra, _COUNTER)) is not None and scan.through is not None:
+        carried, before = (*carried, scan), (scan.through[1],)
     if any(item.scanned for item in carried) and (len(carried) > 1 or list(exits(turn))):
         raise NotApplicable(f"{place}: the loop on line {loop.line} carries more than one running sum")
-    found = list(accesses(turn, shared))
     sums = tuple(_memory_sums(place, loop, found, algebra))
-    _check_memory(place, loop, [item for item in found if item not in sums], algebra)
+    kept = [item for item in found if item not in sums and item.whole.bare() not in before]
+    _check_memory(place, loop, kept, algebra)
     algebra.inner = {node.id for node in turn.everything() if node.kind == "VarDecl" and _counts_a_loop(node)}
     return RowLoop(loop, counter, carried, sums, _neighbours(found, algebra), _abreast(found, algebra))
 
@@ -344,7 +349,10 @@ def share_out(
     after: list[str] = []
     for item in row.carried:
         if item.scanned:
-            _scan(source, place, row, item, words, helpers)
+            total = _scan(source, place, row, item, words, helpers)
+            if item.through is not None:
+                first = first_value(source, place, loop, row.counter, item.through[1])
+                before.append(f"{item.type} {total} = {first};")
             continue
         if item.neutral is not None and item.variable not in plain:
             cleared = f"memset(&{item.name}, 0, sizeof({item.name}))" if item.whole else f"{item.name} = {item.neutral}"
@@ -380,36 +388,63 @@ def _around(source: Source, loop: Node, before: list[str], after: list[str]) -> 
     source.insert(end, f"{tail}\n{indent}}}" if alone else tail)
 
 
-def _scan(source: Source, place: Place, row: RowLoop, item: Reduction, words: Words, helpers: dict[str, str]) -> None:
-    """All lanes take each turn; those beyond the end add nothing, so that the last lane has the sum of all."""
+def _scan(source: Source, place: Place, row: RowLoop, item: Reduction, words: Words, helpers: dict[str, str]) -> str:
+    """The name of the sum.
+
+    All lanes take each turn; those beyond the end add nothing, so that the last lane has the sum of all.
+    """
     loop, counter, turn = row.loop, row.counter, row.loop.children[-1]
-    update = item.update
-    if turn.kind != "CompoundStmt" or not turn.children or turn.children[0] is not update:
+    update, alone = item.update, item.update is turn
+    if not alone and (turn.kind != "CompoundStmt" or not turn.children or turn.children[0] is not update):
         raise NotApplicable(f"{place}: the running sum is not the first thing that the loop on line {loop.line} does")
     condition = loop.children[2]
     text = source.slice(condition.start_offset, condition.end_offset)
-    if any(name.in_macro for name in condition.walk() if _counts(name, counter)):
+    if any(name.in_macro for name in condition.walk() if _counts(name, counter)) or update.in_macro:
         raise NotApplicable(f"{place}: the condition of the loop on line {loop.line} is written by a macro")
     indent = source.indentation(update.start_offset)
-    operand = update.children[1]
+    operand = item.through[2] if item.through else update.children[1]
     value = source.slice(operand.start_offset, operand.end_offset)
     for name in condition.walk():
         if _counts(name, counter):
             source.replace(name.start_offset, name.end_offset, f"({counter.name} - {words.lane})")
-    own = f"{words.part}_here"
-    kind = "decltype(" + item.name + ")"
+    own, total, store = f"{words.part}_here", item.name, []
+    if item.through is not None:
+        total = _new(source, f"{words.part}_sum")
+        stored, read, _ = item.through
+        store = [f"  {source.slice(stored.start_offset, stored.end_offset)} = {total};"]
+    kind = f"decltype({total})"
     lines = [
         f"const bool {own} = {text};",
-        f"{item.name} += {helpers[item.variable]}({own} ? static_cast<{kind}>({value}) : {kind}(0));",
+        f"{total} += {helpers[item.variable]}({own} ? static_cast<{kind}>({value}) : {kind}(0));",
         f"if ({own}) {{",
+        *store,
     ]
-    source.replace(update.start_offset, statement_end(source, update), f"\n{indent}".join(lines))
+    last = f"{total} = {helpers['last']}({total});"
+    end = statement_end(source, update)
+    if alone:
+        lines = ["{", *(f"  {line}" for line in (*lines, "}", last)), "}"]
+        source.replace(update.start_offset, end, f"\n{indent}".join(lines))
+    else:
+        source.replace(update.start_offset, end, f"\n{indent}".join(lines))
+        _close_own(source, turn, end, indent, last)
+    return total
+
+
+def _new(source: Source, base: str) -> str:
+    """`base`, or with a number, so that an earlier loop of the function does not declare it, too."""
+    declared = [f" {base}{number} = " for number in ("", *range(2, 100))]
+    name = next(each for each in declared if not any(each in splice.text for splice in source.splices))
+    return name.split()[0]
+
+
+def _close_own(source: Source, turn: Node, start: int, indent: str, last: str) -> None:
+    """The end of what a lane does for its own turn, and of the turn."""
     closing = turn.end_offset - 1
     line = source.data.rfind(b"\n", 0, closing) + 1
     alone = not source.data[line:closing].strip()
-    for offset in line_starts(source, statement_end(source, update), line if alone else closing):
+    for offset in line_starts(source, start, line if alone else closing):
         source.insert(offset, "  ")
-    end = f"{indent}}}\n{indent}{item.name} = {helpers['last']}({item.name});\n"
+    end = f"{indent}}}\n{indent}{last}\n"
     source.insert(line if alone else closing, end if alone else f"\n{end}")
 
 
