@@ -8,6 +8,7 @@ from pathlib import Path
 from intelliperf.codegen.rules.block_reduce_atomics import BlockReduceAtomics
 from intelliperf.codegen.rules.bound_block_size import BoundBlockSize
 from intelliperf.codegen.rules.contiguous_reduction import ContiguousReduction
+from intelliperf.codegen.rules.fewer_tables import FewerTables
 from intelliperf.codegen.rules.groups import COLUMN
 from intelliperf.codegen.rules.interchange_index import InterchangeIndex
 from intelliperf.codegen.rules.interleave_chunks import InterleaveChunks
@@ -51,6 +52,7 @@ from intelliperf.records import Attempt, Candidate, Declined, Origin, OriginKind
 RULES: tuple[Rule, ...] = (
     BlockReduceAtomics(),
     PrivatizeAtomics(),
+    FewerTables(),
     WaveAggregateAtomics(),
     ContiguousReduction(),
     TreeReduction(),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from intelliperf.codegen.rules.blocks import Program, capped_grid
+from intelliperf.codegen.rules.blocks import Launch, Program, capped_grid
 from intelliperf.codegen.rules.declarations import unused_name
 from intelliperf.codegen.rules.guards import condition_text, line_starts, statement_end
 from intelliperf.codegen.rules.lanes import initializer, written
@@ -72,17 +72,27 @@ def cap_launches(problem: Problem, place: Place, kernel: Node, per_unit: int = B
     """The most blocks that the launches have afterwards. Raises `NotApplicable`."""
     limit = element_limit(problem, place, kernel)
     most = problem.task.device.limits.compute_units * per_unit
-    shapes = problem.task.finding.profile.geometries
-    if min(math.prod(shape.grid) for shape in shapes) < _FEWEST_ROUNDS * most:
+    if not is_larger(problem, most):
         raise NotApplicable(f"{place}: the grid is not several times {most} blocks, {per_unit} for each unit")
     program = Program(problem.task.sources)
     for launch in program.launches(kernel.name):
-        if launch.function is None or limit >= len(launch.arguments):
-            raise NotApplicable(f"{launch}: the launch cannot be read")
+        covers(launch, limit)
         program.threads(launch)
-        covering_grid(launch, limit)
         capped_grid(problem.source(launch.path), launch, most)
     return most
+
+
+def is_larger(problem: Problem, most: int) -> bool:
+    """Is every grid several times `most` blocks?"""
+    shapes = problem.task.finding.profile.geometries
+    return min(math.prod(shape.grid) for shape in shapes) >= _FEWEST_ROUNDS * most
+
+
+def covers(launch: Launch, limit: int) -> None:
+    """Raise `NotApplicable` unless the launch has a thread for each element, by the argument with that number."""
+    if launch.function is None or limit >= len(launch.arguments):
+        raise NotApplicable(f"{launch}: the launch cannot be read")
+    covering_grid(launch, limit)
 
 
 def walk_elements(
