@@ -26,6 +26,7 @@ ALIASES: Mapping[str, str] = {
     "radeonprow7900": "w7900",
     "gfx1151": "radeon8060s",
     "strixhalo": "radeon8060s",
+    "gfx1200": "rx9060xt",
     "gfx1201": "rx9070xt",
     "sm80": "a100",
     "sm89": "rtx4090",

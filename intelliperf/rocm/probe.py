@@ -34,6 +34,7 @@ _CHIPS = {
     **dict.fromkeys((0x744C,), "RX 7900 XTX"),
     **dict.fromkeys((0x7448,), "PRO W7900"),
     **dict.fromkeys((0x7550,), "RX 9070 XT"),
+    **dict.fromkeys((0x7590,), "RX 9060 XT"),
 }
 _WITHOUT_TABLE = {0x74A2: "MI308X", 0x74A8: "MI308X", 0x74B6: "MI308X"}  # whose share of an MI300X is not published
 # Transfers per clock that the runtime tells: HBM2 and HBM2E two, HBM3 four (MI300X: 1300 MHz x 8192 bits, 5.3 TB/s),
