@@ -49,10 +49,13 @@ def _attempts(report: Report) -> Iterator[str]:
     """What was judged; what was declined only for findings that nothing cured."""
     cured = {(a.kernel, a.formula) for a in report.attempts if a.accepted}
     hidden = [a for a in report.attempts if a.verdict is None and (a.kernel, a.formula) in cured]
+    shown = {text for _, text in wording.shown_first(report)}
     for attempt in report.attempts:
         if attempt in hidden or attempt is wording.told_by_headline(report):
             continue
         name, detail = wording.outcome(attempt)
+        if attempt.verdict is not None and attempt.verdict.proof in shown:
+            detail = detail.removeprefix(attempt.verdict.proof).removeprefix("; ") or "as shown above"
         whom = f" for {attempt.formula} in {attempt.kernel}" if len(report.diagnoses) > 1 and attempt.kernel else ""
         yield f"  attempt {attempt.index}, {wording.origin(attempt)}{whom}: {name}: {' '.join(detail.split())}"
     if hidden:

@@ -44,7 +44,9 @@ def test_a_target_is_recognised_in_any_spelling() -> None:
     assert devices.resolve("RX-7900-XTX") == "rx7900xtx"
 
 
-@pytest.mark.parametrize("word", ["gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1151", "gfx1200", "gfx1201", "sm_80", "sm_90"])
+@pytest.mark.parametrize(
+    "word", ["gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1151", "gfx1200", "gfx1201", "sm_80", "sm_90"]
+)
 def test_an_architecture_is_a_target(word: str) -> None:
     assert devices.record(word).architecture == word
 
