@@ -12,6 +12,7 @@ from intelliperf.codegen.rules.fewer_tables import FewerTables
 from intelliperf.codegen.rules.groups import COLUMN
 from intelliperf.codegen.rules.interchange_index import InterchangeIndex
 from intelliperf.codegen.rules.interleave_chunks import InterleaveChunks
+from intelliperf.codegen.rules.keep_in_register import KeepInRegister
 from intelliperf.codegen.rules.pad_lds import PadLds
 from intelliperf.codegen.rules.privatize_atomics import PrivatizeAtomics
 from intelliperf.codegen.rules.problem import NotApplicable, Problem, Rule, state_of, unit_of
@@ -68,6 +69,7 @@ RULES: tuple[Rule, ...] = (
     StageRows(),
     StageRecords(),
     TransposeThroughLds(),
+    KeepInRegister(),
     BoundBlockSize(),
     WholeWaves(),
     TritonReduceLanes(),

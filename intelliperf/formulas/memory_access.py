@@ -47,7 +47,7 @@ class MemoryAccess(Formula):
     own_parts = (Metric.L1_TIME_NS, Metric.L2_TIME_NS, Metric.DRAM_TIME_NS)
     rules = (
         *("interleave_chunks", "row_per_wave", "stage_rows", "stage_records"),
-        *("interchange_index", "renumber_grid", "transpose_through_lds"),
+        *("interchange_index", "renumber_grid", "transpose_through_lds", "keep_in_register"),
         *(
             "triton_lane_order",
             "triton_loop_lanes",
