@@ -45,6 +45,7 @@ PARTS = (
     "lds_guards",
     "machine_executor",
     "machine_shadow",
+    "machine_shadow_exchange",
     "machine_shadow_memory",
     "machine_shadow_numbers",
     "machine_shadow_plan",

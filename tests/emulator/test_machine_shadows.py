@@ -96,6 +96,33 @@ y = Array("fp32", [0.0] * (3 * 128))
 turned[(3,)](x, s, y, H=64, V=int(sys.argv[1]), num_warps=1)
 """
 
+# Triton reverses and sorts by exclusive or; between waves no compiler can see that half of it goes away again.
+REVERSED = """
+import sys
+import triton, triton.language as tl
+from arrays import Array
+
+@triton.jit
+def reversed_sums(x_ptr, y_ptr, z_ptr, BLOCK: tl.constexpr, V: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + at) * 0.3
+    if V == 0:
+        y, z = tl.flip(x, 0), tl.sort(x)
+    elif V == 1:
+        y, z = tl.flip(x, 0), tl.flip(tl.sort(x, descending=True), 0)
+    else:
+        back = BLOCK - 1 - at
+        y = (tl.load(x_ptr + back) * 0.3) * (1.00001 if V == 3 else 1.0)
+        z = tl.flip(tl.sort(tl.flip(y, 0)), 0)
+        z = tl.flip(z, 0)
+    tl.store(y_ptr + at, y)
+    tl.store(z_ptr + at, z)
+
+x = Array("fp32", [(i * 29 % 1021 - 400) / 17 for i in range(512)])
+y, z = Array("fp32", [0.0] * 512), Array("fp32", [0.0] * 512)
+reversed_sums[(1,)](x, y, z, BLOCK=512, V=int(sys.argv[1]))
+"""
+
 
 def interpreter() -> str:
     specification = importlib.util.spec_from_file_location("interpreters", _HERE / "triton" / "interpreters.py")
@@ -163,3 +190,13 @@ def test_what_changes_its_sign_alone_stays_the_number_that_it_was(tmp_path: Path
         found, account, observer = compared(tmp_path, TURNED, variant, "float", "mi300x")
         assert found is level, (variant, account, observer.doubt)
         assert level is Level.DIFFERENT or account.elements >= 384, variant
+
+
+@pytest.mark.triton
+@pytest.mark.slow
+def test_what_waves_exchange_by_exclusive_or_stays_the_number_that_it_was(tmp_path: Path) -> None:
+    for variant, level in ((1, Level.EQUAL), (2, Level.EQUAL), (3, Level.DIFFERENT)):
+        found, account, observer = compared(tmp_path, REVERSED, variant, "float half", "mi300x")
+        assert found is level, (variant, account, observer.doubt)
+        assert level is Level.DIFFERENT or account.elements >= 512, variant
+        assert observer.doubt.text == "", variant

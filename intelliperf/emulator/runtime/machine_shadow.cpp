@@ -124,6 +124,7 @@ void WaveShadow::lose(const Instruction& i) { __simt_shadow_lose(uint32_t(&i - p
 void WaveShadow::before(machine::Wave& wave, Instruction& i) {
   plan_ = nullptr;
   moved_.clear();
+  exchanged_ = 0;
   mask_ = wave.exec();
   if (reaches_memory(i)) {
     requests_.clear();
@@ -233,6 +234,7 @@ void WaveShadow::follow_marks() {
 // An instruction without a law is run twice on marks in place of what has a shadow.
 void WaveShadow::before_move(machine::Wave& wave, Instruction& i) {
   if (begins(i, "v_writelane")) mask_ = ~0ull;
+  if (begins(i, "v_xor_b32")) before_exchange(wave, i);
   find_rows(wave, i);
   if (rows_.empty()) return;
   const std::vector<uint32_t> written = written_rows(i);
@@ -263,6 +265,7 @@ void WaveShadow::after_move(machine::Wave& wave, const Instruction& i) {
       carried |= !moved.shadow[lane].empty();
       registers_.set(moved.row, lane, moved.shadow[lane]);
     }
+  if (exchanged_) after_exchange(i);
   if (moved_.empty()) return;
   if (!calculated_)
     change_signs(wave, moved_.front().row);
@@ -273,7 +276,7 @@ void WaveShadow::after_move(machine::Wave& wave, const Instruction& i) {
 // Of what no kernel has calculated: an integer instruction that changes a sign leaves the number what it was but for that.
 void WaveShadow::change_signs(machine::Wave& wave, uint32_t row) {
   if (row >= RegisterShadows::kScalars) return;
-  for (uint64_t rest = mask_; rest; rest &= rest - 1) {
+  for (uint64_t rest = mask_ & ~exchanged_; rest; rest &= rest - 1) {
     const auto lane = uint32_t(__builtin_ctzll(rest));
     const uint32_t now = wave.v(row)[lane];
     if (registers_.at(row, lane).whole.word) continue;
@@ -288,7 +291,7 @@ void WaveShadow::change_signs(machine::Wave& wave, uint32_t row) {
 // Signs and neighbours of a float, and its nearest bfloat, as integer instructions make them.
 bool WaveShadow::changes_little(machine::Wave& wave, uint32_t row) {
   if (row >= RegisterShadows::kScalars) return false;
-  for (uint64_t rest = mask_; rest; rest &= rest - 1) {
+  for (uint64_t rest = mask_ & ~exchanged_; rest; rest &= rest - 1) {
     const auto lane = uint32_t(__builtin_ctzll(rest));
     const uint32_t now = wave.v(row)[lane];
     bool explained = now <= 1;  // a bit of it

@@ -20,11 +20,13 @@ struct LaunchRequest;
 
 // Of a word of a register: records as memory has them, for the whole and for either half.
 struct WordShadow {
-  ShadowRecord whole, half[2];
+  ShadowRecord whole = {}, half[2] = {};
   bool empty() const { return !(whole.word | half[0].word | half[1].word); }
 };
 
 bool is_calculated(const WordShadow& shadow);
+bool is_mixed(const WordShadow& shadow);
+WordShadow exclusive_or(const WordShadow& x, uint32_t x_bits, const WordShadow& y, uint32_t y_bits);
 ShadowRecord half_of(const WordShadow& shadow, uint32_t half);
 
 struct FloatArguments {                             // of the launch
@@ -99,6 +101,8 @@ class WaveShadow final : public machine::Follower, machine::Observer {
   bool changes_little(machine::Wave& wave, uint32_t row);
   void change_signs(machine::Wave& wave, uint32_t row);
   void lose(const machine::Instruction& i);
+  void before_exchange(machine::Wave& wave, const machine::Instruction& i);  // machine_shadow_exchange.cpp
+  void after_exchange(const machine::Instruction& i);
 
   // Memory and matrices: machine_shadow_memory.cpp.
   void load(machine::Wave& wave, const machine::MemoryOperation& operation, const Request& request, uint32_t row);
@@ -129,7 +133,10 @@ class WaveShadow final : public machine::Follower, machine::Observer {
   WordShadow taken_[kMost][machine::kWave] = {};
   uint32_t taken_count_ = 0;
   std::vector<uint32_t> rows_;  // of the operands
+  uint64_t exchanged_ = 0;      // lanes that an exclusive or mixed, or led back
+  WordShadow exchange_[machine::kWave] = {};
   bool calculated_ = false;     // an operand had a number that was calculated
+  bool mixed_ = false;          // an operand is an exclusive or of two such
   struct Held {
     uint64_t address;
     uint32_t bits;

@@ -62,17 +62,21 @@ void WaveShadow::load(machine::Wave& wave, const MemoryOperation& operation, con
 
 void WaveShadow::store(machine::Wave& wave, const Instruction& i, const MemoryOperation& operation,
                        const Request& request, uint32_t row) {
+  const bool shared = request.space != machine::Space::kLds && request.space != machine::Space::kScratch;
   for (uint64_t rest = request.lanes.mask; rest; rest &= rest - 1) {
     const auto lane = uint32_t(__builtin_ctzll(rest));
     const uint64_t to = place(wave, request, lane);
     if (operation.width == Width::kWords) {
       for (uint32_t n = 0; n < words_of(operation); ++n) {
         const WordShadow& shadow = registers_.at(row + n, lane);
+        if (shared && is_mixed(shadow) && is_calculated(shadow)) lose(i);
         place_word_shadow(to + 4 * n, shadow.whole);
         for (const uint32_t half : {0u, 1u}) place_half_shadow(to + 4 * n + 2 * half, shadow.half[half]);
       }
     } else if (is_short(operation.width)) {
-      place_half_shadow(to, half_of(registers_.at(row, lane), is_high(operation.width)));
+      const ShadowRecord shadow = half_of(registers_.at(row, lane), is_high(operation.width));
+      if (shared && is_mixed(shadow) && is_calculated(shadow)) lose(i);
+      place_half_shadow(to, shadow);
     } else if (is_calculated(registers_.at(row, lane))) {
       lose(i);
     }

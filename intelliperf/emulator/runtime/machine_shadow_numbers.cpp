@@ -263,6 +263,7 @@ void WaveShadow::read(machine::Wave& wave, const Instruction& i, uint32_t n, Sha
     const WordShadow& low = lies ? registers_.at(row, at) : kNone;
     const WordShadow& high =
         lies && kind == ShadowKind::kDouble && row + 1 < RegisterShadows::kRows ? registers_.at(row + 1, at) : kNone;
+    mixed_ |= is_mixed(low) && is_calculated(low);
     Shadow shadow = exact(low, high, bits, kind, upper, !vector && !constant);
     double value = value_of_bits(bits, kind);
     if (absolute && std::signbit(value)) shadow = negative_shadow(shadow), value = -value;
@@ -287,6 +288,7 @@ ShadowKind WaveShadow::kind_of(const Instruction& i, uint32_t n) const {
 void WaveShadow::before_number(machine::Wave& wave, const Instruction& i) {
   const NumberPlan& plan = *plan_;
   const uint32_t parts = plan.layout == Layout::kPackedHalves || plan.layout == Layout::kPackedFloats ? 2 : 1;
+  mixed_ = false;
   if (plan.op == NumberOp::kDot2) {
     for (uint32_t part = 0; part < 2; ++part)
       for (uint32_t n = 0; n < 2; ++n) read(wave, i, n, ShadowKind::kHalf, part, operands_[part * kMost + n]);
@@ -355,6 +357,7 @@ Shadow WaveShadow::result(const Instruction& i, uint32_t part, uint32_t lane, do
 
 void WaveShadow::after_number(machine::Wave& wave, const Instruction& i) {
   const NumberPlan& plan = *plan_;
+  if (mixed_) lose(i);
   if (plan.op == NumberOp::kToInteger) return decide_integers(i);
   const bool halves = plan.to == ShadowKind::kHalf, mixed_high = begins(i, "v_fma_mixhi");
   const bool both = plan.layout == Layout::kPackedHalves || plan.layout == Layout::kPair;
@@ -402,7 +405,9 @@ void WaveShadow::compare(machine::Wave& wave, const Instruction& i) {
   const NumberPlan* plan = plan_of(i);
   if (!plan || plan->op != NumberOp::kCompare || plan->sources < 2) return;
   plan_ = plan;
+  mixed_ = false;
   for (uint32_t n = 0; n < 2; ++n) read(wave, i, n, plan->from, 0, operands_[n]);
+  if (mixed_) lose(i);
   for (uint64_t rest = mask_; rest; rest &= rest - 1) {
     const auto lane = uint32_t(__builtin_ctzll(rest));
     decide(operands_[0].exact[lane], operands_[1].exact[lane], operands_[0].value[lane], operands_[1].value[lane]);

@@ -303,6 +303,7 @@ void set_shadow(const void* number, ShadowKind kind, const Shadow& shadow) {
 }
 
 bool is_calculated(const ShadowRecord& record) {
+  if (is_mixed(record)) return record.word & kMixedCalculated;
   const uint64_t tag = record.word >> 32 & 7;
   return tag && tag != kUnseen >> 32 && tag != kNegated >> 32;
 }
@@ -369,7 +370,7 @@ uint16_t half_at(uintptr_t address) {
 
 void place(ShadowRecord* into, uint64_t address, const ShadowRecord& given) {
   // Of a sign that a kernel has changed nothing else tells, so that in an array it is a number like any other.
-  const bool plain = in_arena(address) && given.word >> 32 == kNegated >> 32;
+  const bool plain = in_arena(address) && (given.word >> 32 == kNegated >> 32 || is_mixed(given));
   const ShadowRecord record = plain ? ShadowRecord{0, 0, 0, 0} : given;
   if (!record.word && !(mark_of(address) && into->word)) return;
   *into = record;
