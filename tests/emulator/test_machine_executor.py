@@ -127,6 +127,18 @@ KERNEL void locked(int* lock, int* data) {
     __hip_atomic_store(lock, 0, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_AGENT);
   }
 }
+KERNEL void handed(int* lock, int* data, int turns) {
+  if (lane() != 0) return;
+  for (int turn = 0; turn < turns; ++turn) {
+    for (int held = 1; held;) {
+      held = 0;
+      __hip_atomic_compare_exchange_strong(
+          lock, &held, 1, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+    }
+    data[0] += 1;
+    __hip_atomic_store(lock, 0, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_AGENT);
+  }
+}
 KERNEL void unlocked(int* data) {
   if (lane() == 0) data[0] += 1;
 }
@@ -172,6 +184,17 @@ launch("{kernel}", 8, 64, {arguments})
     assert done.returncode == 0, done.err
     found = [fault for fault in Trace(done.records).faults if fault.kind in ("race", "unacquired")]
     assert bool(found) == bool(races), found
+
+
+def test_a_release_that_another_block_interrupts_is_one(waiting: Path, tmp_path: Path) -> None:
+    program = """
+lock, data = device(np.zeros(1, np.int32)), device(np.zeros(1, np.int32))
+launch("handed", 8, 64, lock, data, ctypes.c_int(100))
+assert host(data, np.empty(1, np.int32))[0] == 800
+"""
+    done = launch(program, waiting, tmp_path, {"INTELLIPERF_PREEMPT": "random:1"})
+    assert done.returncode == 0, done.err
+    assert not Trace(done.records).faults
 
 
 def test_an_endless_loop_ends_with_its_name(waiting: Path, tmp_path: Path) -> None:

@@ -25,8 +25,13 @@ constexpr uint64_t kRepeatsOfAWait = 16;    // requests of a block that only rep
 constexpr uint64_t kEndless = 400'000'000;  // instructions without a new request, of one block
 constexpr uint64_t kWindow = 16384;         // see scheduler.cpp
 
+struct Ordered {  // of a wave, since its last write; turns of other blocks in between change nothing
+  bool waited = false, written_back = false;
+};
+
 struct Body final : BlockBody {
   machine::Group group;
+  std::vector<Ordered> ordered;                      // by index of the wave
   std::vector<std::unique_ptr<WaveShadow>> shadows;  // in a run that has them
 };
 
@@ -163,6 +168,7 @@ void MachineExecutor::prepare(Block& block, uint64_t number, bool traced, bool a
 
 void MachineExecutor::begin(Block& block) {
   if (!block.body) block.body = std::make_unique<Body>();
+  body_of(block).ordered.assign(block.waves.size(), Ordered());
   machine::Group& group = group_of(block);
   machine::begin_group(group, dispatch_, block.number, reinterpret_cast<uint8_t*>(dynamic_shared_base()));
   for (uint32_t w = 0; w < block.waves.size(); ++w) {
@@ -183,7 +189,6 @@ BlockStop MachineExecutor::run(Block& block) {
   if (block.state == BlockState::kFresh) begin(block);
   block.state = BlockState::kRunning;
   block_ = &block;
-  ordered_.assign(block.waves.size(), Ordered());
   waited_ = 0;
   waiting_ = false;
   const uint64_t most_waits = kSpinRequests * block.waves.size();
@@ -291,7 +296,7 @@ void MachineExecutor::request(machine::Wave& wave, machine::Instruction& i, mach
   if (i.site == ~0u || space == machine::Space::kScratch) return;
   if (i.scalar_bytes && is_own(lanes.at[0])) return;  // arguments
   gather(wave, i, space, lanes);
-  if (!note_progress(*wave_, i)) return;  // it only waits
+  if (!note_progress(*wave_, i) && !exchanges(wave, i)) return;  // it only waits
   if (horizon.is_open() && (request_.kernel->module->sites[i.site].order & kSiteDraws)) {
     wave_->ahead = true;
     wave.turn = false;
@@ -308,7 +313,7 @@ void MachineExecutor::request(machine::Wave& wave, machine::Instruction& i, mach
 
 // A release is what a wave had waited for when it writes the next time: until then nothing of its own is behind it.
 void MachineExecutor::release() {
-  Ordered& ordered = ordered_[wave_->index];
+  Ordered& ordered = body_of(*block_).ordered[wave_->index];
   if (!ordered.waited) return;
   const bool device = !needs_write_back_ || ordered.written_back;
   analysis_->fence(wave_->index * machine::kWave, kFenceRelease | (device ? 0u : uint32_t{kFenceBlock}));
@@ -317,7 +322,7 @@ void MachineExecutor::release() {
 
 void MachineExecutor::order(machine::Wave&, machine::Order what, bool wide) {
   if (!analysis_ || !block_->analyzed) return;
-  Ordered& ordered = ordered_[wave_->index];
+  Ordered& ordered = body_of(*block_).ordered[wave_->index];
   if (what == machine::Order::kWaited) ordered.waited = true;
   if (what == machine::Order::kWrittenBack) ordered.written_back |= wide;
   if (what == machine::Order::kInvalidated)
@@ -367,6 +372,28 @@ bool MachineExecutor::note_progress(Wave& wave, const machine::Instruction& i) {
   waiting_ = false;
   ++work;
   return true;
+}
+
+// Whether a compare-and-exchange is about to change memory: who takes a lock for the second time does not wait.
+bool MachineExecutor::exchanges(machine::Wave& wave, const machine::Instruction& i) {
+  if (!(request_.kernel->module->sites[i.site].flags & kSiteCompareExchange)) return false;
+  const auto& operation = *static_cast<const machine::MemoryOperation*>(i.semantics);
+  const bool lds = i.format == machine::Format::kDs;
+  const uint32_t value = i.source[lds ? 2 : 1].row(), wanted = lds ? i.source[1].row() : value + operation.bytes / 4;
+  for (uint32_t n = 0; n < group_.size; ++n) {
+    const auto* place = reinterpret_cast<const void*>(group_.address[n]);  // NOLINT(performance-no-int-to-ptr)
+    if (!in_shared_memory(place) && !find(place)) continue;
+    uint64_t now = 0;
+    std::memcpy(&now, place, operation.bytes);
+    const uint32_t lane = group_.position[n];
+    const uint64_t before = machine::data_of(wave, wanted, lane, operation.bytes);
+    if (now != before || machine::data_of(wave, value, lane, operation.bytes) == before) continue;
+    waited_ = fruitless_ = 0;
+    waiting_ = false;
+    ++work;
+    return true;
+  }
+  return false;
 }
 
 void MachineExecutor::fail(const Wave& wave, const machine::Stopped& stopped) {

@@ -46,6 +46,7 @@ class MachineExecutor final : public Executor, machine::Observer, machine::Path 
   void count(Block& block, uint32_t site);
   void release();
   bool note_progress(Wave& wave, const machine::Instruction& i);
+  bool exchanges(machine::Wave& wave, const machine::Instruction& i);
   void fail(const Wave& wave, const machine::Stopped& stopped);
   void say(const machine::Stopped& stopped) const;
 
@@ -57,11 +58,7 @@ class MachineExecutor final : public Executor, machine::Observer, machine::Path 
   std::vector<Lane> lanes_;  // of the block that runs
   Group group_;              // the request at hand
   Block* block_ = nullptr;
-  Wave* wave_ = nullptr;  // that runs
-  struct Ordered {        // of a wave, since its last write
-    bool waited = false, written_back = false;
-  };
-  std::vector<Ordered> ordered_;   // by index within the block that runs
+  Wave* wave_ = nullptr;           // that runs
   bool needs_write_back_ = false;  // before others see what a wave wrote
   uint64_t chance_ = 0;            // 0: turns are all alike
   uint64_t waited_ = 0;            // requests in a row that only repeated earlier ones

@@ -135,8 +135,8 @@ class WaveShadow final : public machine::Follower, machine::Observer {
   std::vector<uint32_t> rows_;  // of the operands
   uint64_t exchanged_ = 0;      // lanes that an exclusive or mixed, or led back
   WordShadow exchange_[machine::kWave] = {};
-  bool calculated_ = false;     // an operand had a number that was calculated
-  bool mixed_ = false;          // an operand is an exclusive or of two such
+  bool calculated_ = false;  // an operand had a number that was calculated
+  bool mixed_ = false;       // an operand is an exclusive or of two such
   struct Held {
     uint64_t address;
     uint32_t bits;
