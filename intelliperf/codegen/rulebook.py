@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from intelliperf.codegen.rules.block_reduce_atomics import BlockReduceAtomics
+from intelliperf.codegen.rules.block_scan import BlockScan
 from intelliperf.codegen.rules.bound_block_size import BoundBlockSize
 from intelliperf.codegen.rules.contiguous_reduction import ContiguousReduction
 from intelliperf.codegen.rules.fewer_tables import FewerTables
@@ -57,6 +58,7 @@ RULES: tuple[Rule, ...] = (
     WaveAggregateAtomics(),
     ContiguousReduction(),
     TreeReduction(),
+    BlockScan(),
     PadLds(),
     SpreadOverGrid(),
     RowPerWave(),

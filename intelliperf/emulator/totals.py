@@ -134,6 +134,8 @@ def site_totals(record: np.void, site: SiteFacts, wave_size: int, by_line: bool)
     elif by_line or not atomic:
         _add_counts(totals, record, {**_GLOBAL, **_SHARED, Metric.DRAM_SECTORS_AGAIN: "read_again"})
         _add_part(totals, record, {Metric.LANES: "lanes", Metric.BYTES: "bytes"}, 1.0 - shared)
+    if not (by_line or atomic or site.constant):
+        _add_part(totals, record, {Metric.LDS_LANES: "lanes"}, shared)
     totals.requests = float(record["requests"])
     totals.lanes = float(record["lanes"])
     totals.lanes_possible = totals.lanes if site.one_lane else totals.requests * wave_size

@@ -6,6 +6,7 @@ from intelliperf.formulas.base import (
     Formula,
     Symptom,
     Threshold,
+    optional,
     shrunk,
     stepping_ns,
     value_of,
@@ -35,8 +36,8 @@ class BranchDivergence(Formula):
         Metric.LANE_FILL_RATIO,
         Metric.ISSUE_TIME_NS,
     )
-    own_parts = (Metric.ISSUE_TIME_NS, Metric.LATENCY_TIME_NS)
-    rules = ("contiguous_reduction", "tree_reduction", "wave_for_thread")
+    own_parts = (Metric.ISSUE_TIME_NS, Metric.LDS_TIME_NS, Metric.LATENCY_TIME_NS)
+    rules = ("contiguous_reduction", "tree_reduction", "block_scan", "wave_for_thread")
     knowledge = (
         "A wave issues the instructions of every way that any of its lanes takes, and of a loop as many rounds as its "
         "slowest lane needs; lanes that are elsewhere sit them out. What decides a branch should therefore change "
@@ -55,7 +56,9 @@ class BranchDivergence(Formula):
         if possible <= 0 or active >= ACTIVE_OF_POSSIBLE.value * possible:
             return None
         issue_ns = value_of(profile, Metric.ISSUE_TIME_NS)
-        after = {Metric.ISSUE_TIME_NS: issue_ns * active / possible}
+        lds_ns = optional(profile, Metric.LDS_TIME_NS)
+        packed = _packed(profile, device.wave_size * possible)
+        after = {Metric.ISSUE_TIME_NS: issue_ns * active / possible, Metric.LDS_TIME_NS: lds_ns * packed}
         if stepping := stepping_ns(profile, device):
             after[Metric.LATENCY_TIME_NS] = waiting_ns(profile) - stepping * (1 - active / possible)
         excess_ns, left_ns = shrunk(profile, after)
@@ -68,9 +71,25 @@ class BranchDivergence(Formula):
             sentence=(
                 f"an instruction is carried out by {active * lanes:.1f} lanes of a wave where {possible * lanes:.0f} "
                 f"could take part ({percent(active / possible)}), and issuing instructions takes {duration(issue_ns)}"
+                + (f", LDS {duration(lds_ns)}" if lds_ns * (1 - packed) > issue_ns * (1 - active / possible) else "")
             ),
         )
 
     def excess(self, evidence: SourceEvidence) -> float:
         lost = evidence.quantities.get(Metric.LANES_LOST)
         return lost.value if lost is not None and evidence.access is AccessKind.CODE else 0.0
+
+
+def _packed(profile: KernelProfile, lanes: float) -> float:
+    """The part of the time in LDS that is left where requests of few lanes become full ones; 1 where it is not told.
+
+    Atomics take their time by lane, and keep it.
+    """
+    if not profile.has(Metric.LDS_LANES, Metric.LDS_REQUESTS, Metric.LDS_PHASES):
+        return 1.0
+    requests, phases = value_of(profile, Metric.LDS_REQUESTS), value_of(profile, Metric.LDS_PHASES)
+    if requests <= 0 or phases <= 0:
+        return 1.0
+    filled = min(1.0, value_of(profile, Metric.LDS_LANES) / (requests * lanes))
+    plain = phases / (phases + optional(profile, Metric.LDS_ATOMIC_PHASES))
+    return 1.0 - plain * (1.0 - filled)

@@ -42,6 +42,7 @@ class Metric(str, Enum):
     L1_HIT_RATIO = "l1_hit_ratio"
     L2_HIT_RATIO = "l2_hit_ratio"
     LDS_REQUESTS = "lds_requests"
+    LDS_LANES = "lds_lanes"  # of a kernel: active lanes summed over these requests
     LDS_PHASES = "lds_phases"  # bank cycles needed
     LDS_PHASES_IDEAL = "lds_phases_ideal"  # bank cycles without any conflict
     # Loads by the constant cache, or by AMD's scalar cache; a request has one address at a time.

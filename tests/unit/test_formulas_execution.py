@@ -21,6 +21,23 @@ def test_divergence_can_save_the_slots_that_lanes_sit_out() -> None:
     assert ceiling_ns("branchDivergence", seen) == pytest.approx(saved_ns(seen, {Metric.ISSUE_TIME_NS: 24000 * 0.25}))
 
 
+def test_divergence_can_save_what_requests_of_few_lanes_take_in_lds() -> None:
+    lds = {
+        Metric.DEVICE_TIME_NS: 1e5,
+        Metric.LDS_TIME_NS: 60000.0,
+        Metric.LDS_REQUESTS: 100.0,
+        Metric.LDS_PHASES: 100.0,
+    }
+    alone, full = ({**DIVERGED, **lds, Metric.LDS_LANES: 100.0 * lanes} for lanes in (4, 64))
+    finding = FORMULAS["branchDivergence"].diagnose(profile(alone, share=1.0), DEVICE)
+    assert finding is not None
+    assert finding.sentence.split(";")[0].endswith(", LDS 60 µs")
+    seen = profile(alone, share=1.0)
+    after = {Metric.ISSUE_TIME_NS: 24000 * 0.25, Metric.LDS_TIME_NS: 60000 / 16}
+    assert ceiling_ns("branchDivergence", seen) == pytest.approx(saved_ns(seen, after))
+    assert FORMULAS["branchDivergence"].diagnose(profile(full, share=1.0), DEVICE) is None
+
+
 def test_divergence_is_a_matter_of_the_time_at_stake() -> None:
     ragged = {**DIVERGED, Metric.ACTIVE_LANE_RATIO: 0.764}
     finding = FORMULAS["branchDivergence"].diagnose(profile(ragged), DEVICE)

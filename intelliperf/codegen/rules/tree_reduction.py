@@ -70,7 +70,7 @@ def _walk(problem: Problem, place: Place, kernel: Node, line: int) -> _Walk:
     for guard in kernel.walk():
         if guard.kind != "IfStmt" or guard.begin is None or guard.end is None:
             continue
-        if guard.begin.line <= line <= guard.end.line and _one_thread(kernel, guard.children[0]):
+        if guard.begin.line <= line <= guard.end.line and one_thread(kernel, guard.children[0]):
             loops = [node for node in guard.children[1].walk() if node.kind == "ForStmt"]
             if len(loops) != 1 or len(guard.children) != 2:
                 raise NotApplicable(f"{place}: what one thread does on line {guard.line} is not one loop")
@@ -78,7 +78,8 @@ def _walk(problem: Problem, place: Place, kernel: Node, line: int) -> _Walk:
     raise NotApplicable(f"{place} is not left to one thread of a block")
 
 
-def _one_thread(kernel: Node, condition: Node) -> bool:
+def one_thread(kernel: Node, condition: Node) -> bool:
+    """Does a condition let the first thread of a block in, and no other?"""
     algebra, test = Algebra(kernel), condition.bare()
     if test.kind == "UnaryOperator" and test.opcode == "!":
         return same(algebra.polynomial(test.children[0]), THREAD)
@@ -118,7 +119,7 @@ def _of_loop(problem: Problem, place: Place, kernel: Node, guard: Node, loop: No
     if not second and not (same(first, constant(0)) and target.kind == "DeclRefExpr"):
         raise NotApplicable(f"{place}: the loop on line {loop.line} does not begin with the first element")
     check_whole_block(place, kernel, guard)
-    _check_before(place, guard)
+    check_before(place, guard)
     known = {id(node) for node in loop.walk()}
     for name in uses(kernel, array):
         if name.start_offset > guard.start_offset and id(name) not in known and not _reads_first(name):
@@ -151,7 +152,8 @@ def _reads_first(name: Node) -> bool:
     return user is not None and user.kind == "ArraySubscriptExpr" and _zero(user.children[1])
 
 
-def _check_before(place: Place, guard: Node) -> None:
+def check_before(place: Place, guard: Node) -> None:
+    """Raise `NotApplicable` unless the threads of a block meet right before a statement."""
     siblings = guard.parent.children if guard.parent is not None else []
     before = [node for node in siblings if node.start_offset < guard.start_offset and node.kind != "DeclStmt"]
     if not before or not is_barrier(before[-1]):
