@@ -195,6 +195,7 @@ def test_a_site_in_both_spaces_shares_its_lanes_out_by_requests(recording: Recor
     (kernel,) = _profile(recording, tmp_path).kernels
     assert kernel.quantity(Metric.LANES).value == 64
     assert kernel.quantity(Metric.LDS_REQUESTS).value == 3
+    assert kernel.quantity(Metric.LDS_LANES).value == 192
 
 
 def test_copies_count_towards_the_device_time(recording: Recording, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ looks at the array afterwards. Any block size will do.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from intelliperf.codegen.rules.declarations import unused_name
@@ -75,7 +76,34 @@ def _walk(problem: Problem, place: Place, kernel: Node, line: int) -> _Walk:
             if len(loops) != 1 or len(guard.children) != 2:
                 raise NotApplicable(f"{place}: what one thread does on line {guard.line} is not one loop")
             return _of_loop(problem, place, kernel, guard, loops[0])
+    for guard, rest in _left_alone(kernel):
+        if any(part.begin and part.end and part.begin.line <= line <= part.end.line for part in rest):
+            loops = [node for part in rest for node in part.walk() if node.kind == "ForStmt"]
+            if len(loops) != 1:
+                raise NotApplicable(f"{place}: what one thread does after line {guard.line} is not one loop")
+            return _of_loop(problem, place, kernel, guard, loops[0])
     raise NotApplicable(f"{place} is not left to one thread of a block")
+
+
+def _left_alone(kernel: Node) -> Iterator[tuple[Node, Sequence[Node]]]:
+    """Early returns of all threads but the first, and the statements after each."""
+    for guard in kernel.walk():
+        around = guard.parent.children if guard.parent is not None else []
+        if guard.kind != "IfStmt" or len(guard.children) != 2 or not _others(kernel, guard.children[0]):
+            continue
+        then = guard.children[1]
+        inner = then.children if then.kind == "CompoundStmt" else [then]
+        if len(inner) == 1 and inner[0].kind == "ReturnStmt":
+            yield guard, [node for node in around if node.start_offset > guard.start_offset]
+
+
+def _others(kernel: Node, condition: Node) -> bool:
+    """`t != 0`, `t > 0`, `t`"""
+    algebra, test = Algebra(kernel), condition.bare()
+    if test.kind == "BinaryOperator" and test.opcode in ("!=", ">"):
+        left, right = (algebra.polynomial(child) for child in test.children)
+        return same(left, THREAD) and same(right, constant(0))
+    return same(algebra.polynomial(test), THREAD)
 
 
 def one_thread(kernel: Node, condition: Node) -> bool:
@@ -118,7 +146,7 @@ def _of_loop(problem: Problem, place: Place, kernel: Node, guard: Node, loop: No
     second = same(first, constant(1)) and _holds_first(kernel, array, target, loop)
     if not second and not (same(first, constant(0)) and target.kind == "DeclRefExpr"):
         raise NotApplicable(f"{place}: the loop on line {loop.line} does not begin with the first element")
-    check_whole_block(place, kernel, guard)
+    check_whole_block(place, kernel, guard, before=True)
     check_before(place, guard)
     known = {id(node) for node in loop.walk()}
     for name in uses(kernel, array):

@@ -43,10 +43,10 @@ def block_width(problem: Problem, place: Place, kernel: Node) -> int:
     return widths.pop()
 
 
-def check_whole_block(place: Place, kernel: Node, statement: Node) -> None:
-    """Raise `NotApplicable` unless all threads of a block come by the statement, once."""
+def check_whole_block(place: Place, kernel: Node, statement: Node, before: bool = False) -> None:
+    """Raise `NotApplicable` unless all threads of a block come by the statement, or the place before it, once."""
     uniform = Uniformity(kernel)
-    leaving = uniform.divergent_exits(statement.end_offset)
+    leaving = uniform.divergent_exits(statement.start_offset if before else statement.end_offset)
     if leaving:
         raise NotApplicable(f"{place}: some threads leave the kernel on line {leaving[0].line}")
     if uniform.divergent(statement):
