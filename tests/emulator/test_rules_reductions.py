@@ -83,6 +83,21 @@ __global__ void mean(const int* a, int* out) {
   for (int k = 0; k < blockDim.x; ++k) all = all + y[k];  //@ alone
   out[blockIdx.x] = all / 128;
 }
+__global__ void range(const int* a, int* out) {
+  __shared__ int lo[128], hi[128], many[128];
+  const int id = threadIdx.x;
+  lo[id] = hi[id] = many[id] = a[blockIdx.x * 128 + id];
+  __syncthreads();
+  if (id == 0) {
+    int least = 1 << 20, most = -1000, all = 0;
+    for (int m = 0; m < 128; ++m) {
+      least = min(least, lo[m]);  //@ alone
+      if (most < hi[m]) most = hi[m];
+      all += many[m];
+    }
+    out[blockIdx.x] = most * 1000 - least + all;
+  }
+}
 int main() {
   const int n = 1000;
   static int h[1024], o[64];
@@ -96,13 +111,14 @@ int main() {
   first<<<8, 128>>>(a, b + 25);
   own<<<8, 128>>>(a, b + 33);
   mean<<<8, 128>>>(a, b + 41);
+  range<<<8, 128>>>(a, b + 49);
   hipMemcpy(o, b, sizeof o, hipMemcpyDeviceToHost);
   for (int v : o) printf("%d ", v);
 }
 """
 
 
-@pytest.mark.parametrize(("rule", "mark", "trees"), [(CONTIGUOUS, "far", 0), (TREE, "alone", 4)])
+@pytest.mark.parametrize(("rule", "mark", "trees"), [(CONTIGUOUS, "far", 0), (TREE, "alone", 5)])
 def test_reductions_by_more_threads_leave_the_same_memory(rule: str, mark: str, trees: int, tmp_path: Path) -> None:
     bench = Bench(tmp_path / "a", {"app.hip": PROGRAM}, block=(128, 1, 1))
 
@@ -144,7 +160,7 @@ def test_reductions_that_need_their_order_stay(
     text = PROGRAM.replace(kernel, kernel.replace(old, new, 1))
     assert text != PROGRAM
     other = {CONTIGUOUS: "most[at] = max(most[at], most[at + step]);  //@ far", TREE: "best = x[k];  //@ alone"}[rule]
-    text = text.replace("all + y[k];  //@ alone", "all + y[k];")
+    text = text.replace("all + y[k];  //@ alone", "all + y[k];").replace("lo[m]);  //@ alone", "lo[m]);")
     text = text.replace(other, other.partition("  //")[0]).replace("x[0] += x[k];  //@ alone", "x[0] += x[k];")
     bench = Bench(tmp_path, {"app.hip": text}, block=(128, 1, 1))
     assert words in bench.declined(rule, AccessKind.CODE, MemorySpace.SHARED, mark)

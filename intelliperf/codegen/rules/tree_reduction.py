@@ -36,14 +36,21 @@ from intelliperf.records import SourceEvidence
 
 
 @dataclass(frozen=True)
+class _Join:
+    """One statement of the loop."""
+
+    statement: Node
+    array: Node
+    combine: str
+
+
+@dataclass(frozen=True)
 class _Walk:
-    """`first`: the loop begins with the second element, for the total holds the first one already."""
+    """`first`: the loop begins with the second element, for the totals hold the first ones already."""
 
     guard: Node
     loop: Node
-    array: Node
-    index: Node
-    combine: str
+    joins: tuple[_Join, ...]
     first: bool
 
 
@@ -64,7 +71,8 @@ class TreeReduction:
         if found.loop.start_offset not in done:
             _apply(problem, place, found)
             done.add(found.loop.start_offset)
-        return f"{found.array.name} in {kernel.name}, line {found.loop.line}"
+        arrays = ", ".join(join.array.name for join in found.joins)
+        return f"{arrays} in {kernel.name}, line {found.loop.line}"
 
 
 def _walk(problem: Problem, place: Place, kernel: Node, line: int) -> _Walk:
@@ -121,16 +129,21 @@ def one_thread(kernel: Node, condition: Node) -> bool:
 def _of_loop(problem: Problem, place: Place, kernel: Node, guard: Node, loop: Node) -> _Walk:
     algebra = Algebra(kernel)
     begun = counter(loop)
-    parts = joined(loop.children[4])
-    if begun is None or parts is None:
+    inside = loop.children[4]
+    statements = inside.children if inside.kind == "CompoundStmt" else [inside]
+    parts = [found for statement in statements if (found := joined(statement)) is not None]
+    if begun is None or not parts or len(parts) != len(statements):
         raise NotApplicable(f"{place}: the loop on line {loop.line} does more than to join elements")
     variable, initial = begun
     algebra.free.add(variable.id)
-    target, other, combine = parts
-    element = lds_element(kernel, other)
-    if element is None or not same(algebra.polynomial(element[1]), atom(variable.id)):
-        raise NotApplicable(f"{place}: the loop on line {loop.line} does not join the elements of one array in LDS")
-    array, index = element
+    joins = []
+    for statement, (_, other, combine) in zip(statements, parts, strict=True):
+        element = lds_element(kernel, other)
+        if element is None or not same(algebra.polynomial(element[1]), atom(variable.id)):
+            raise NotApplicable(f"{place}: the loop on line {loop.line} does not join the elements of one array in LDS")
+        joins.append(_Join(statement, element[0], combine))
+    if len({id(join.array) for join in joins}) != len(joins):
+        raise NotApplicable(f"{place}: the loop on line {loop.line} joins the elements of an array twice")
     test, step = loop.children[2].bare(), loop.children[3].bare()
     counts = step.kind == "UnaryOperator" and step.opcode == "++"
     upward = test.kind == "BinaryOperator" and test.opcode == "<" and counts
@@ -143,16 +156,20 @@ def _of_loop(problem: Problem, place: Place, kernel: Node, guard: Node, loop: No
         raise NotApplicable(f"{place}: the loop on line {loop.line} does not end with the block's width")
     if any(geometry.block[1:] != (1, 1) for geometry in problem.task.finding.profile.geometries):
         raise NotApplicable(f"{place}: the blocks have more than one dimension")
-    second = same(first, constant(1)) and _holds_first(kernel, array, target, loop)
-    if not second and not (same(first, constant(0)) and target.kind == "DeclRefExpr"):
+    targets = [target for target, _, _ in parts]
+    second = same(first, constant(1)) and all(
+        _holds_first(kernel, join.array, target, loop) for join, target in zip(joins, targets, strict=True)
+    )
+    if not second and not (same(first, constant(0)) and all(target.kind == "DeclRefExpr" for target in targets)):
         raise NotApplicable(f"{place}: the loop on line {loop.line} does not begin with the first element")
     check_whole_block(place, kernel, guard, before=True)
     check_before(place, guard)
     known = {id(node) for node in loop.walk()}
-    for name in uses(kernel, array):
-        if name.start_offset > guard.start_offset and id(name) not in known and not _reads_first(name):
-            raise NotApplicable(f"{place}: line {name.line} looks at {array.name}, too")
-    return _Walk(guard, loop, array, index, combine, second)
+    for join in joins:
+        for name in uses(kernel, join.array):
+            if name.start_offset > guard.start_offset and id(name) not in known and not _reads_first(name):
+                raise NotApplicable(f"{place}: line {name.line} looks at {join.array.name}, too")
+    return _Walk(guard, loop, tuple(joins), second)
 
 
 def _holds_first(kernel: Node, array: Node, target: Node, loop: Node) -> bool:
@@ -190,16 +207,21 @@ def check_before(place: Place, guard: Node) -> None:
 
 def _apply(problem: Problem, place: Place, found: _Walk) -> None:
     source, guard, loop = problem.source(place.path), found.guard, found.loop
-    if guard.in_macro or loop.in_macro or found.index.in_macro:
+    if guard.in_macro or loop.in_macro or any(index.in_macro for join in found.joins for index in _indices(join)):
         raise NotApplicable(f"{place}: the loop on line {loop.line} is written by a macro")
     indent = source.indentation(guard.start_offset)
     more = "  " if len(indent) <= 2 else indent
     left, half = unused_name(problem, "left"), unused_name(problem, "half")
-    here, there = (f"{found.array.name}[threadIdx.x{more_}]" for more_ in ("", f" + {half}"))
+    works = [_round(join, half) for join in found.joins]
+    test = f"{more}if (threadIdx.x + {half} < {left})"
     lines = (
         f"for (unsigned int {left} = blockDim.x; {left} > 1;) {{",
         f"{more}const unsigned int {half} = ({left} + 1) / 2;",
-        f"{more}if (threadIdx.x + {half} < {left}) {here} = {found.combine.format(a=here, b=there)};",
+        *(
+            [f"{test} {works[0]}"]
+            if len(works) == 1
+            else [f"{test} {{", *(f"{more * 2}{w}" for w in works), f"{more}}}"]
+        ),
         f"{more}{left} = {half};",
         f"{more}__syncthreads();",
         "}",
@@ -208,15 +230,31 @@ def _apply(problem: Problem, place: Place, found: _Walk) -> None:
     _take_first(source, found)
 
 
+def _round(join: _Join, half: str) -> str:
+    """The statement that joins a thread's element with the one `half` the elements further."""
+    here, there = (f"{join.array.name}[threadIdx.x{more}]" for more in ("", f" + {half}"))
+    return f"{here} = {join.combine.format(a=here, b=there)};"
+
+
 def _take_first(source: Source, found: _Walk) -> None:
     """The one thread's loop, without its turns."""
     loop, inside = found.loop, found.loop.children[4]
     if found.first:
         source.replace(loop.start_offset, statement_end(source, loop), "{}" if loop.parent is found.guard else ";")
         return
-    statement = inside.children[0] if inside.kind == "CompoundStmt" else inside
-    source.replace(loop.start_offset, statement.start_offset, "")
-    source.replace(found.index.start_offset, found.index.end_offset, "0")
-    end = statement_end(source, statement)
-    if end < loop.end_offset:
-        source.replace(end, loop.end_offset, "")
+    if len(found.joins) > 1:
+        source.replace(loop.start_offset, inside.start_offset, "")
+    else:
+        source.replace(loop.start_offset, found.joins[0].statement.start_offset, "")
+        end = statement_end(source, found.joins[-1].statement)
+        if end < loop.end_offset:
+            source.replace(end, loop.end_offset, "")
+    for join in found.joins:
+        for index in _indices(join):
+            source.replace(index.start_offset, index.end_offset, "0")
+
+
+def _indices(join: _Join) -> list[Node]:
+    """Of the array's element, which a condition may name, too."""
+    names = uses(join.statement, join.array)
+    return [user.children[1] for name in names if (user := name.user()) is not None and len(user.children) == 2]
