@@ -39,7 +39,7 @@ def compare_versions(options: Options, against: Path) -> int:
             raise UsageError(f"--kernel {options.kernel} matches more than one kernel: {names}")
         with run.stages.stage("build", commands=[list(command) for command in other.build_commands]):
             version = with_gpu(other, run.backend.name, options.target)
-            workspace = Workspace.create(version, journal.directory / "work" / "against")
+            workspace = Workspace.create(version, journal.work / "against")
             logs = journal.directory / "against"
             built = workspace.build(run.backend.build_environment(), options.build_timeout, logs)
         if not built.ok:

@@ -67,14 +67,17 @@ class _Replays:
 
 
 class EmulatedGates:
-    """Keeps the original's build and calibration for all candidates of a run. `directory` is the run's own."""
+    """Keeps the original's build and calibration for all candidates of a run.
+
+    `places`: the run's directory, and that of its scratch copies.
+    """
 
     def __init__(
         self,
         options: Options,
         sandbox: Sandbox,
         settings: Settings,
-        directory: Path,
+        places: tuple[Path, Path],
         architecture: str,
         begun: Callable[[str, int, int], None] = lambda name, number, gates: None,
     ) -> None:
@@ -84,7 +87,8 @@ class EmulatedGates:
         self._sandbox = sandbox
         timeout_s = options.run_timeout if options.judge_run else min(options.run_timeout, _PATIENCE_S)
         self._settings = dataclasses.replace(settings, run_deadline_s=timeout_s, unit_tests=())
-        self._root = directory / "work" / "emulated"
+        directory, work = places
+        self._root = work / "emulated"
         self._backend = EmulatorBackend(
             directory / "device" / "emulated", options.target or _chip_of(architecture), sandbox
         )

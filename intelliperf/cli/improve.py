@@ -20,7 +20,7 @@ from intelliperf.cli.wiring import open_run
 from intelliperf.errors import IntelliPerfError, ProviderError, StorageFull, UsageError
 from intelliperf.processes.secrets import mask_logs
 from intelliperf.processes.storage import storage_errors
-from intelliperf.project.journal import PROGRAM_OUTPUT, Journal
+from intelliperf.project.journal import PROGRAM_OUTPUT, Journal, lasting_place
 from intelliperf.records import Application, Report
 from intelliperf.search.building import STARTED
 from intelliperf.search.run import Run
@@ -143,7 +143,10 @@ def scratch(options: Options, journal: Journal) -> Iterator[None]:
     What ends the run too early becomes its last event.
     """
     try:
-        yield
+        with contextlib.ExitStack() as stack:
+            if not options.keep_work:
+                journal.work = stack.enter_context(lasting_place(journal.directory))
+            yield
     except IntelliPerfError as error:
         _log_failure(journal, str(error), error.exit_status)
         if isinstance(error, (StorageFull, ProviderError)):

@@ -40,6 +40,7 @@ class RunJudge:
 
     def __init__(self, options: Options, backend: Backend, sandbox: Sandbox, journal: Journal) -> None:
         self._directory = journal.directory
+        self._work = journal.work
         self._journal = journal
         self._record_limit = record_limit(options)
         self._options = options
@@ -199,7 +200,8 @@ class RunJudge:
         from intelliperf.cli.emulated import EmulatedGates
 
         architecture = self._backend.probe().architecture
-        return EmulatedGates(self._options, self._sandbox, self._settings, self._directory, architecture, self._begun)
+        places = self._directory, self._work
+        return EmulatedGates(self._options, self._sandbox, self._settings, places, architecture, self._begun)
 
     @cached_property
     def _settings(self) -> Settings:

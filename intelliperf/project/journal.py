@@ -7,13 +7,16 @@ hash of their prompt and never paid twice.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
+import os
+import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TextIO, TypeVar
 
 from intelliperf.errors import ProtocolError, StorageFull, UsageError
 from intelliperf.processes.storage import storage_errors, write_atomically
@@ -23,6 +26,7 @@ from intelliperf.records import Attempt
 T = TypeVar("T")
 RUNS = Path(".intelliperf") / "runs"
 RUN_DIRECTORY_MARK = frozenset({"lock", "events.jsonl"})  # by these a run directory is known wherever it lies
+SCRATCH = ".intelliperf-work"  # beside run directories; see `lasting_place`
 PROGRAM_OUTPUT = ("program.stdout", "program.stderr")  # of the run directory: what the original printed
 
 
@@ -53,11 +57,62 @@ def _hide_from_git(root: Path) -> None:
             mark.write_text("*\n")
 
 
+@contextlib.contextmanager
+def lasting_place(run: Path) -> Iterator[Path]:
+    """A directory for a run's scratch copies, empty, which nobody else has meanwhile; it goes in the end.
+
+    The next run gets it again, and the compile cache, whose keys have paths in them, knows what lies there. A run that
+    is resumed gets the one that it had, for its stages name files in it. Raises `UsageError` where another run has that
+    one now, `StorageFull` where none can be made.
+    """
+    kept = run / "place"
+    if (run / "stages").exists() and not kept.exists():  # of a release that made none
+        yield run / "work"
+        return
+    for number in [int(kept.read_text("ascii"))] if kept.exists() else range(1000):
+        place = run.parent / SCRATCH / str(number)
+        with storage_errors(place):
+            lock = _only(place.with_suffix(".lock"))
+        if lock is None:
+            continue
+        with lock:
+            shutil.rmtree(place, ignore_errors=True)  # of a run that was killed
+            write_atomically(kept, str(number).encode())
+            try:
+                with storage_errors(place):
+                    place.mkdir()
+                yield place
+            finally:
+                shutil.rmtree(place, ignore_errors=True)
+                Path(lock.name).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # others are at work
+            place.parent.rmdir()
+        return
+    raise UsageError(
+        f"{run} needs {place} for its scratch copies, which another run has now: try again when it has ended"
+    )
+
+
+def _only(path: Path) -> TextIO | None:
+    """The file, locked; None where another process has it or has just removed it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = path.open("w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.path.samestat(os.fstat(lock.fileno()), path.stat()):
+            return lock
+    except (BlockingIOError, FileNotFoundError):
+        pass
+    lock.close()
+    return None
+
+
 class Journal:
     """One run's directory, locked against a second process for as long as it is open."""
 
     def __init__(self, directory: Path, listener: Callable[[dict[str, Any]], None] | None = None) -> None:
         self.directory = directory
+        self.work = directory / "work"  # where scratch copies are made
         self._listener = listener
         with storage_errors(directory):
             directory.mkdir(parents=True, exist_ok=True)

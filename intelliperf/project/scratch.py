@@ -25,7 +25,7 @@ from intelliperf.errors import UsageError
 from intelliperf.processes.process import Completed, nothing_run, run
 from intelliperf.processes.secrets import mask_logs, without_secrets
 from intelliperf.processes.storage import refuse_full_disk, storage_errors, write_atomically
-from intelliperf.project.journal import RUN_DIRECTORY_MARK
+from intelliperf.project.journal import RUN_DIRECTORY_MARK, SCRATCH
 from intelliperf.records import Application, FileEdit, content_hash
 
 _FICLONE = 0x40049409  # linux/fs.h
@@ -35,7 +35,9 @@ SOURCE_SUFFIXES = frozenset(
 _BUILD_FILE = re.compile(r"(?:makefile|cmakelists\.txt|.*\.(?:mk|cmake|sh|ninja))$", re.IGNORECASE)
 _OUTWARD = re.compile(rb"(?:\.\./)+[^\s\"'<>:;,()$|&*?]+")
 _INCLUDED_ABOVE = re.compile(rb"-I\s*((?:\.\./)*\.\./?)(?![\w./])")
-_LEFT_OUT = frozenset({".intelliperf", "__pycache__", ".env"})  # .env holds keys: nothing that we run may see it
+_LEFT_OUT = frozenset(
+    {".intelliperf", SCRATCH, "__pycache__", ".env"}
+)  # .env holds keys: nothing that we run may see it
 _CMAKE_CACHE = "CMakeCache.txt"
 _VIRTUAL_ENVIRONMENT = "pyvenv.cfg"
 _COPIED_KINDS = (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)

@@ -55,7 +55,7 @@ class Versions:
         """Raises `BuildFailed`, and `UsageError` where a resumed run finds other sources than it began with."""
         self.journal.write(STARTED, b"")
         with self.stages.stage("build", commands=[list(c) for c in self.application.build_commands]):
-            work = self.journal.directory / "work" / "reference"
+            work = self.journal.work / "reference"
             version, built = self.builder.build(work, (), self.journal.directory / "build")
         if not built.completed.ok:
             raise BuildFailed(built.complaint())
@@ -90,15 +90,14 @@ class Versions:
 
     def build_on_best(self, candidate: Candidate, index: int) -> tuple[Version, Built]:
         """The candidate on top of the best accepted version, with what both declare."""
-        root = self.journal.directory / "work" / f"{index:03d}"
+        root = self.journal.work / f"{index:03d}"
         builder, best = self.builder, self.best
         version, built = builder.build(root, builder.stacked(best, candidate), self.journal.attempt_directory(index))
         return dataclasses.replace(version, declares=best.declares.joined(candidate.declares)), built
 
     def build_whole(self, edits: tuple[FileEdit, ...], name: str) -> tuple[Version, Built]:
         """Edits against the original's texts, in a scratch copy of that name."""
-        directory = self.journal.directory
-        return self.builder.build(directory / "work" / name, edits, directory / "whole" / name)
+        return self.builder.build(self.journal.work / name, edits, self.journal.directory / "whole" / name)
 
     def discard(self, *versions: Version) -> None:
         """Their scratch copies, unless the user wants to keep them."""

@@ -170,9 +170,7 @@ def _tuned(run: Run, candidate: Candidate, task: Task, index: int) -> Candidate:
 def _time_of(run: Run, candidate: Candidate, finding: Finding, index: int) -> float | None:
     """The kernel's time in ns with a variant of a candidate; None where it does not build, run, or repay a run."""
     builder, logs = run.versions.builder, run.journal.attempt_directory(index) / "tuning"
-    version, built = builder.build(
-        run.journal.directory / "work" / "tuning", builder.stacked(run.versions.best, candidate), logs
-    )
+    version, built = builder.build(run.journal.work / "tuning", builder.stacked(run.versions.best, candidate), logs)
     try:
         declares = candidate.declares.joined(run.versions.best.declares)
         unchanged = not declares.geometry and not declares.kernels

@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from intelliperf.project.journal import SCRATCH
+
 ROOT = Path(__file__).parents[2]
 DEADLINE_S = 300.0
 ARGUMENTS = ("-f", "atomicContention", "-b", "make app-cuda", "--", "./app-cuda", "16384")
@@ -69,7 +71,7 @@ def resumed(project: Path) -> dict[str, object]:
     done = subprocess.run(argv("resume"), cwd=project, capture_output=True, text=True, timeout=DEADLINE_S)
     assert done.returncode == 0, done.stderr
     (run,) = project.glob(".intelliperf/runs/*")
-    assert not (run / "work").exists() and not list(run.glob("sandbox-*")), "leftovers"
+    assert not (run.parent / SCRATCH).exists() and not list(run.glob("sandbox-*")), "leftovers"
     report: dict[str, object] = json.loads((run / "report.json").read_text())
     return report
 

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from intelliperf.project.journal import SCRATCH
+
 mcp = pytest.importorskip("mcp")
 from mcp import Client, StdioServerParameters  # noqa: E402
 
@@ -164,7 +166,7 @@ def test_a_cancelled_call_leaves_nothing_running(root: Path) -> None:
             runs = root / "reduction" / ".intelliperf" / "runs"
             for _ in range(600):
                 await asyncio.sleep(0.05)
-                if any("work" in path.parts for path in runs.rglob("building")):
+                if any(SCRATCH in path.parts for path in runs.rglob("building")):
                     break
             calling.cancel()
             with pytest.raises(asyncio.CancelledError):

@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from intelliperf.project.journal import SCRATCH
+
 sys.path.insert(0, str(Path(__file__).parents[1] / "servers"))
 
 import raycluster  # noqa: E402
@@ -169,7 +171,7 @@ def test_an_interrupted_night_ends_in_order_and_is_resumed(place: Path) -> None:
     nights = place / ".intelliperf" / "nights"
     for _ in range(600):
         time.sleep(0.05)
-        if any("work" in path.parts for path in nights.rglob("building")):
+        if any(SCRATCH in path.parts for path in nights.rglob("building")):
             break
     second = subprocess.run(words, cwd=place, capture_output=True, text=True, timeout=60)
     assert second.returncode == 2 and "another night is running" in second.stderr

@@ -12,7 +12,7 @@ from test_codec import accepted_attempt
 
 from intelliperf.errors import StorageFull, UsageError
 from intelliperf.processes.storage import storage_errors
-from intelliperf.project.journal import Journal
+from intelliperf.project.journal import SCRATCH, Journal, lasting_place
 from intelliperf.records import Kernel
 
 
@@ -74,3 +74,29 @@ def test_a_read_only_place_is_named_with_the_option_that_names_another(tmp_path:
     said = r"cannot write .*: Read-only.*; name another directory with --run-root"
     with pytest.raises(StorageFull, match=said), storage_errors(tmp_path):
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+
+def test_scratch_copies_lie_where_those_of_the_run_before_lay(tmp_path: Path) -> None:
+    with lasting_place(begun(tmp_path, "first")) as first, lasting_place(begun(tmp_path, "beside it")) as beside:
+        assert first != beside
+        (first / "left").write_text("")
+    with lasting_place(begun(tmp_path, "second")) as second:
+        assert second == first and not list(second.iterdir())
+    assert not (tmp_path / SCRATCH).exists()
+
+
+def test_a_resumed_run_gets_its_own_place_or_none(tmp_path: Path) -> None:
+    run = begun(tmp_path, "resumed")
+    with lasting_place(begun(tmp_path, "first")), lasting_place(run) as had:
+        pass
+    (run / "stages").mkdir()
+    with lasting_place(run) as again:
+        assert again == had
+    taken = pytest.raises(UsageError, match="which another run has now")
+    with lasting_place(begun(tmp_path, "a")), lasting_place(begun(tmp_path, "b")), taken, lasting_place(run):
+        pass
+
+
+def begun(root: Path, name: str) -> Path:
+    (root / name).mkdir()
+    return root / name
