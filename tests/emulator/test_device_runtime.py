@@ -38,6 +38,7 @@ PARTS = (
     "hooks",
     "installation",
     "host_calls",
+    "host_requests",
     "json",
     "l2_contents",
     "launch",

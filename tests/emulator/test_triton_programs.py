@@ -307,3 +307,43 @@ def test_numbers_that_a_scalar_load_fetched_are_followed(tmp_path: Path) -> None
     argv = [sys.executable, "-m", "intelliperf", "-f", "atomicContention", "--", interpreter("triton"), "scalars.py"]
     done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=2 * _DEADLINE_S, check=False)
     assert done.returncode == 0 and "(triton_hoist_atomic): ACCEPTED" in done.stdout + done.stderr, done.stdout
+
+
+PRINTS = """
+import os, tempfile, triton, triton.language as tl
+from arrays import Array
+
+@triton.jit
+def prints(x, y, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    value = tl.load(x + at)
+    tl.device_print("half", value / 2)
+    tl.device_print("lane", at * -1)
+    tl.device_assert(value > 0, "is positive")
+    tl.store(y + at, value)
+
+out = os.dup(1)
+with tempfile.TemporaryFile() as file:
+    os.dup2(file.fileno(), 1)
+    prints[(1,)](Array([i + 1.0 for i in range(64)]), Array([0.0] * 64), BLOCK=64, num_warps=1, debug=True)
+    os.dup2(out, 1)
+    file.seek(0)
+    lines = file.read().decode().splitlines()
+assert len(lines) == 128, lines[:3]
+assert any("half: 31.500000" in line for line in lines), lines[:3]
+assert any("lane: -63" in line for line in lines), lines[-3:]
+"""
+
+
+@pytest.mark.triton
+def test_what_a_kernel_prints_and_asserts_reaches_the_host(tmp_path: Path) -> None:
+    (tmp_path / "arrays.py").write_text(ARRAYS)
+    (tmp_path / "prints.py").write_text(PRINTS)
+    status, out, err = emulated(tmp_path, interpreter("triton"), "prints.py")
+    assert status == 0, err
+    (kernel,) = json.loads(out)["kernels"]
+    assert all(Path(one["file"]).name == "prints.py" for one in kernel["lines"]), "its own accesses alone"
+    (tmp_path / "prints.py").write_text(PRINTS.replace("i + 1.0", "i + 0.0"))
+    status, _, err = emulated(tmp_path, interpreter("triton"), "prints.py")
+    assert status == 1
+    assert "is positive" in err, err

@@ -5,6 +5,7 @@
 
 #include "described.h"
 #include "device_file.h"
+#include "host_requests.h"
 #include "launch.h"
 #include "shadow.h"
 
@@ -341,6 +342,8 @@ void put_hidden(std::vector<char>& segment, const CodeArgument& a, const LaunchR
       return put(segment, a, uint32_t(machine::kPrivateAperture >> 32));
     case ArgumentKind::kSharedBase:
       return put(segment, a, uint32_t(machine::kSharedAperture >> 32));
+    case ArgumentKind::kHostRequests:
+      return put(segment, a, host_request_buffer());
     default:
       return;  // zero: no remainders, offsets, or services of the host
   }

@@ -100,7 +100,8 @@ ArgumentKind kind_of(const std::string& value_kind) {
                                               {"hidden_grid_dims", ArgumentKind::kGridDimensions},
                                               {"hidden_dynamic_lds_size", ArgumentKind::kDynamicSharedBytes},
                                               {"hidden_private_base", ArgumentKind::kPrivateBase},
-                                              {"hidden_shared_base", ArgumentKind::kSharedBase}};
+                                              {"hidden_shared_base", ArgumentKind::kSharedBase},
+                                              {"hidden_hostcall_buffer", ArgumentKind::kHostRequests}};
   const auto found = kinds->find(value_kind);
   if (found != kinds->end()) return found->second;
   return value_kind.compare(0, 7, "hidden_") == 0 ? ArgumentKind::kZero : ArgumentKind::kValue;

@@ -28,6 +28,7 @@ enum class ArgumentKind : uint8_t {
   kDynamicSharedBytes,
   kPrivateBase,
   kSharedBase,
+  kHostRequests,
   kZero,  // offsets, and buffers for services that the host does not give
 };
 

@@ -10,6 +10,7 @@
 #include "code_module.h"
 #include "execution.h"
 #include "fault_log.h"
+#include "host_requests.h"
 #include "memory.h"
 #include "settings.h"
 #include "wave_counts.h"
@@ -45,7 +46,8 @@ uint64_t own_ranges[2][2];
 bool is_own(uint64_t address) {
   for (const auto& range : own_ranges)
     if (address >= range[0] && address < range[1]) return true;
-  return false;
+  uint64_t begin = 0, end = 0;
+  return of_host_requests(address, begin, end);
 }
 
 bool find_range(uint64_t address, uint64_t& begin, uint64_t& end) {
@@ -60,6 +62,7 @@ bool find_range(uint64_t address, uint64_t& begin, uint64_t& end) {
     begin = range[0], end = range[1];
     if (address >= begin && address < end) return true;
   }
+  if (of_host_requests(address, begin, end)) return true;
   const CodeObject* code = code_around(address);
   if (code) {
     begin = code->base(), end = code->base() + code->bytes();
@@ -125,6 +128,7 @@ MachineExecutor::MachineExecutor(const LaunchRequest& request, Analysis* analysi
   own_ranges[0][0] = address_of(arguments_.data()), own_ranges[0][1] = own_ranges[0][0] + arguments_.size();
   own_ranges[1][0] = dispatch_.packet, own_ranges[1][1] = dispatch_.packet + packet_.size();
   machine::set_memory(find_range);
+  machine::set_interrupt(answer_host_requests);
   running = this;
   constexpr int kModes[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
   if (settings().rounding == Rounding::kNearest) fesetround(kModes[code.descriptor->resources1 >> 12 & 3]);
@@ -294,7 +298,7 @@ void MachineExecutor::gather(const machine::Wave& wave, const machine::Instructi
 void MachineExecutor::request(machine::Wave& wave, machine::Instruction& i, machine::Space space,
                               const machine::LaneAddresses& lanes, uint32_t) {
   if (i.site == ~0u || space == machine::Space::kScratch) return;
-  if (i.scalar_bytes && is_own(lanes.at[0])) return;  // arguments
+  if (space == machine::Space::kGlobal && is_own(lanes.at[__builtin_ctzll(lanes.mask)])) return;  // arguments
   gather(wave, i, space, lanes);
   if (!note_progress(*wave_, i) && !exchanges(wave, i)) return;  // it only waits
   if (horizon.is_open() && (request_.kernel->module->sites[i.site].order & kSiteDraws)) {
