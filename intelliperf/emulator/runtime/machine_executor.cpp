@@ -346,8 +346,8 @@ void MachineExecutor::count(Block& block, uint32_t site) {
     block.counted = false;
     block.analyzed_until = analysis_->totals().events + kWindow;
     execution.observer = analysis_;
-    analysis_->forget_accesses();
     analysis_->begin_block(block);
+    analysis_->forget_accesses();
   }
   if (block.analyzed) wave_counter.in_lockstep(site);
 }

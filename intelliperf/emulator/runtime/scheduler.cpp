@@ -470,8 +470,8 @@ void Scheduler::look_at(Block& block) {
   block.counted = simt_counting = false;
   block.analyzed_until = analysis_->totals().events + kWindow;
   execution.observer = analysis_;
-  analysis_->forget_accesses();  // their order with what comes now is not known: barriers in between were not seen
   analysis_->begin_block(block);
+  analysis_->forget_accesses();  // their order with what comes now is not known: barriers in between were not seen
 }
 
 void Scheduler::run_group(Wave& wave) {
