@@ -67,6 +67,7 @@ class LocatedFault:
     count: int
     cause: str | None = None  # what it lacks, see `Fault`
     look: bool = False  # see `is_look`
+    stale: str = ""  # see `stale_read`
     why: str | None = None  # of a trap, where the code tells
 
     @property
@@ -101,6 +102,7 @@ def _locate(trace: Trace, fault: Fault, project: Project) -> LocatedFault:
         count=fault.count,
         cause=fault.cause,
         look=is_look(trace, fault, project),
+        stale=stale_read(trace, fault),
         why=fault.detail if fault.kind == "trap" else None,
     )
 
@@ -128,6 +130,23 @@ def is_look(trace: Trace, fault: Fault, project: Project) -> bool:
     if len(looks) != 1 or len(decisions) != 1:
         return False
     return looks[0].name == decisions[0].name and 0 <= decisions[0].line - looks[0].line <= _NEAR_LINES
+
+
+def stale_read(trace: Trace, fault: Fault) -> str:
+    """What a plain read of global memory may miss: an atomic "decision", or a "store"; empty: neither.
+
+    Forests of labels are searched in this way while others join them, whoever writes them.
+    """
+    facts = trace.modules.get(fault.module) if fault.module is not None else None
+    if facts is None or fault.kind != "race" or fault.space != "global" or fault.cause is not None:
+        return ""
+    if fault.site is None or fault.other_site is None:
+        return ""
+    first, second = facts.sites[fault.site], facts.sites[fault.other_site]
+    missed = second if first.kind == "load" else first
+    if (first.kind == "load") == (second.kind == "load"):
+        return ""
+    return "decision" if _DECIDES.fullmatch(missed.operation) else "store" if missed.kind == "store" else ""
 
 
 def _place(trace: Trace, module: int | None, site: int | None, project: Project) -> FaultLine | None:
@@ -193,12 +212,15 @@ def tolerance_note(trace: Trace, tolerates: bool) -> tuple[str, ...]:
 
 def introduced(reference: Sequence[LocatedFault], candidate: Sequence[LocatedFault]) -> tuple[LocatedFault, ...]:
     """Faults of the candidate whose line does not misbehave in as many places of the reference."""
+    may_miss = {(one.kernel, one.scope) for one in reference if one.stale}
     before: dict[object, int] = {}
     for identity, _ in {(fault.identity, fault.place.line) for fault in reference}:
         before[identity] = before.get(identity, 0) + 1
     new: list[LocatedFault] = []
     seen: dict[object, set[int]] = {}
     for fault in candidate:
+        if fault.stale == "decision" and (fault.kernel, fault.scope) in may_miss:
+            continue  # the original reads as plainly what others change, or worse
         lines = seen.setdefault(fault.identity, set())
         if fault.place.line in lines:
             continue

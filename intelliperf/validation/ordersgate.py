@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from intelliperf.records import CheckStatus, Feature, Interception, Order, Outcome
+from intelliperf.records import ANY_KERNEL, Application, CheckStatus, Feature, Interception, Order, Outcome
 from intelliperf.validation.calibration import BASE, OTHER_POISON
 from intelliperf.validation.checker import Checker
 from intelliperf.validation.devicechecks import DeviceChecks
@@ -17,12 +17,19 @@ from intelliperf.validation.runs.side import SideFailed, SideRun
 from intelliperf.validation.trial import GATES, Rejection, Trial
 from intelliperf.validation.wavegate import WaveGate
 
+_IN_ORDER = "in order"
 _LOST_ORDER = "not compared, for the original fails in that order"
 ORDERS: tuple[tuple[str, Interception], ...] = (
     ("other poison", Interception()),
     ("reversed order", Interception(lane_order=Order(), block_order=Order())),
     ("random order", Interception(lane_order=Order(3), block_order=Order(3), preemption=Order(3))),
     ("few resident blocks", Interception(block_order=Order(7), resident_blocks=2)),
+)
+# Where threads change a structure together that no two runs have alike, such as a forest of labels, few orders show a
+# lost update, and only in what later kernels make of it.
+MORE_ORDERS: tuple[tuple[str, Interception], ...] = tuple(
+    (f"random order {seed}", Interception(lane_order=Order(seed), block_order=Order(seed), preemption=Order(seed)))
+    for seed in (1, 2, 5, 8)
 )
 
 
@@ -45,6 +52,9 @@ class OrdersGate:
             found = self._under_orders(trial, alike)
         if found is not None:
             return self._checks.explained(trial, _order_rejection(*found))
+        found = self._afterwards(trial)
+        if found is not None:
+            return self._checks.explained(trial, _order_rejection(*found))
         orders = [label for label, order in ORDERS if order.features <= self._reference.backend.honours]
         if Feature.POISON not in self._reference.backend.honours:
             orders.remove(ORDERS[0][0])
@@ -58,6 +68,28 @@ class OrdersGate:
         else:
             trial.note(GATES[4], CheckStatus.NOT_RUN, "this device gives no choice of orders or poison")
         return self._waves.judge(trial)
+
+    def _afterwards(self, trial: Trial) -> tuple[str, Divergence] | None:
+        """What all kernels make of buffers that no two runs have alike, under more orders."""
+        calibration, _ = self._reference.calibration(trial)
+        orders = [(label, order) for label, order in MORE_ORDERS if order.features <= self._reference.backend.honours]
+        if not orders or trial.declared.kernels or not calibration.erratic():
+            return None
+        common = replace(self._reference.common(trial, OTHER_POISON), kernels=(ANY_KERNEL,))
+        checker = Checker(self._reference.of_all_kernels(trial), self._reference.settings.tolerance)
+
+        def under_orders(application: Application) -> Mapping[str, Divergence]:
+            base = SideRun(BASE, trial.case.reference, common)
+            runs = [SideRun(_IN_ORDER, application, common)]
+            runs += [SideRun(label, application, common | order) for label, order in orders]
+            rule = Rule(lambda d: d.target, self._reference.free_geometry(trial), bounded=[run.label for run in runs])
+            return follow(self._reference.setting(trial, 1 + len(runs)), [base, *runs], rule, checker).divergences
+
+        found = {label: one for label, one in under_orders(trial.application).items() if not one.near}
+        if not found or _IN_ORDER in found:  # it rounds otherwise: what other gates have proven is not known here
+            return None
+        known = under_orders(trial.case.reference)
+        return next(((label, found[label]) for label, _ in orders if label in found and label not in known), None)
 
     def _goes_astray(self, trial: Trial, label: str) -> bool:
         """Does the original leave its own path in that order, too?"""

@@ -298,6 +298,32 @@ def test_a_look_before_an_atomic_operation_that_decides_is_no_race(
     assert ("looks at a number before" in races.detail) is passes
 
 
+@pytest.mark.parametrize(
+    ("known", "operation", "passes"),
+    [
+        ("store", "atomicrmw min", True),
+        ("store", "cmpxchg", True),
+        ("store", "atomicrmw add", False),
+        ("none", "cmpxchg", False),
+    ],
+)
+def test_a_plain_read_may_miss_a_decision_where_the_original_s_misses_one_or_a_store(
+    recording: Recording, project: Path, tmp_path: Path, known: str, operation: str, passes: bool
+) -> None:
+    file = project / "app.hip"
+    recording.sites = [
+        site("load", file, 4),
+        site("store", file, 5),
+        site("load", file, 6),
+        site("atomic", file, 12, operation=operation),
+    ]
+    old = {**_fault("race", 0, "block"), "other_site": 1, "space": "global"}
+    new = {**_fault("race", 2, "block"), "other_site": 3, "space": "global"}
+    before = _located(recording, tmp_path / "a", project, *([old] if known == "store" else []))
+    races = safety.compare(before, _located(recording, tmp_path / "b", project, new), "nvidia", "all")[0]
+    assert races.status is (CheckStatus.PASSED if passes else CheckStatus.FAILED)
+
+
 def test_a_race_within_a_wave_is_a_note_on_amd_and_an_error_on_nvidia(
     recording: Recording, project: Path, tmp_path: Path
 ) -> None:
