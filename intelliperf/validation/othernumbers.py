@@ -16,9 +16,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from intelliperf.interception.wire import Deadline
-from intelliperf.records import Interception, Order
+from intelliperf.records import Interception, Order, Outcome
 from intelliperf.validation.buffers.compare import as_bytes, equal
 from intelliperf.validation.buffers.elements import Mask
+from intelliperf.validation.buffers.ends import idle_end, overrun
 from intelliperf.validation.buffers.tolerance import Steadiness
 from intelliperf.validation.calibration import Calibration, constant, is_few, scalars
 from intelliperf.validation.checker import Checker
@@ -27,6 +28,7 @@ from intelliperf.validation.runs.lockstep import Paused, Sync
 from intelliperf.validation.runs.pairing import Key, Pairing, key_of
 
 _MOST_SHAPES = 16
+_MOST_BYTES_TO_END = 1 << 24  # of a buffer, to look where it ends
 TWIN = "original in another order"
 TWIN_ORDER = Interception(lane_order=Order(), block_order=Order())
 MORE_ORDERS = tuple(Interception(lane_order=Order(seed), block_order=Order(seed)) for seed in (1, 2, 5))
@@ -185,6 +187,7 @@ class DoubtingChecker:
     alteration: Alteration
     doubtful: set[int] = field(default_factory=set)
     reordered: set[int] = field(default_factory=set)  # where it reads lists in another order when it runs in another
+    ends: dict[tuple[int, Key], int] = field(default_factory=dict)  # of buffers that are left out: no order fills more
     shared_otherwise: bool = True  # the candidate's first block may have other work than the original's
 
     def compare(
@@ -205,6 +208,7 @@ class DoubtingChecker:
                     self.reordered.add(sync.number)
                 for key, loose in self.own.disagreements(sync, base, other, pairing, deadline).items():
                     self._leave_out((sync.number, key), loose)
+                self._see_ends(sync.number, base, other, pairing)
             return None
         if base.dispatch.alteration == PART and other.dispatch.status == 0:
             self.shared_otherwise = self.checker.compare(sync, base, other, pairing, deadline) is not None
@@ -212,7 +216,10 @@ class DoubtingChecker:
         # As long as the candidate was handed the original's own list, it has to make the same of any part of it.
         if sync.number in self.reordered and self._reordered(base, other, pairing):
             self.doubtful.add(sync.number)
-        return None if sync.number in self.doubtful else self.checker.compare(sync, base, other, pairing, deadline)
+        if sync.number in self.doubtful:
+            return None
+        found = self.checker.compare(sync, base, other, pairing, deadline)
+        return found or self._beyond_ends(sync, base, other, pairing)
 
     def _leave_out(self, where: tuple[int, Key], loose: Mask | None) -> None:
         """The few elements alone that are others in another order, or the whole buffer."""
@@ -223,6 +230,31 @@ class DoubtingChecker:
             self.checker.without.add(where)
         else:
             self.checker.loose[where] = loose
+
+    def _see_ends(self, number: int, base: Paused, other: Paused, pairing: Pairing) -> None:
+        for mine, theirs in pairing.pairs:
+            where = (number, key_of(mine))
+            if where not in self.checker.without or mine.size > _MOST_BYTES_TO_END:
+                continue
+            end = idle_end(as_bytes(base.content(mine.id)), as_bytes(other.content(theirs.id)))
+            if end is not None:
+                self.ends[where] = max(end, self.ends.get(where, 0))
+            else:
+                self.ends.pop(where, None)
+
+    def _beyond_ends(self, sync: Sync, base: Paused, other: Paused, pairing: Pairing) -> Divergence | None:
+        for mine, theirs in pairing.pairs:
+            end = self.ends.get((sync.number, key_of(mine)))
+            if end is None or other.dispatch.status != 0:
+                continue
+            at = overrun(end, as_bytes(base.content(mine.id)), as_bytes(other.content(theirs.id)))
+            if at is not None:
+                data = f", {base.dispatch.alteration}" if base.dispatch.alteration else ""
+                name = self.checker.name(key_of(mine))
+                why = "is written, which the original leaves as it is in every order"
+                text = f"{sync.where}{data}: {name}: byte {at} {why}"
+                return Divergence(other.side.label, Outcome.MEMORY_ERROR, text, sync=sync.number)
+        return None
 
     def hold_to(self, calibration: Calibration) -> None:
         """From here on, both runs."""
