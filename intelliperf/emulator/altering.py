@@ -65,6 +65,7 @@ def plans(trace: Trace) -> dict[str, AlterationPlan]:
 def _spelt(slot: Quantity) -> str:
     """As `other_sizes.h` reads it."""
     where = f"@{slot.parameter}" if isinstance(slot.parameter, str) else str(slot.parameter)
-    flags = "o" * slot.open + "c" * slot.compared + "m" * slot.mask + "u" * (slot.encoding == "unsigned")
+    marks = (("o", slot.open), ("c", slot.compared), ("m", slot.mask), ("b", slot.bound))
+    flags = "".join(mark for mark, holds in (*marks, ("u", slot.encoding == "unsigned")) if holds)
     lists = (",".join(map(str, numbers)) for numbers in (slot.divisors, slot.constants))
     return ":".join((where, str(slot.offset), str(slot.bytes), _KINDS[slot.encoding], flags, *lists))

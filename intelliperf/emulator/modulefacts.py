@@ -104,6 +104,7 @@ class Quantity:
     compared: bool
     constants: tuple[int, ...]
     mask: bool = False  # other numbers are masked with it
+    bound: bool = False  # others are cut to it
 
 
 @dataclass(frozen=True)
@@ -214,6 +215,7 @@ def _quantity(parameter: int | str, row: Mapping[str, Any]) -> Quantity:
         open=bool(row["open"]),
         compared=bool(row["compared"]),
         mask=bool(row.get("mask")),
+        bound=bool(row.get("bound")),
         constants=tuple(map(int, row["constants"])),
     )
 

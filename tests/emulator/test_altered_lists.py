@@ -10,7 +10,8 @@ from intelliperf.records import Interception
 SOURCE = """#include <vector>
 #include <hip/hip_runtime.h>
 __global__ void seek(const int* first, const int* table, const int* keys, const float* heights, int* found,
-                     int* highest, int* lengths, int n, int mask, int count) {
+                     int* highest, int* lengths, int n, int mask, int count, int score,
+                     long long* totals) {
   __shared__ unsigned short narrow[64];
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
@@ -31,6 +32,15 @@ __global__ void seek(const int* first, const int* table, const int* keys, const 
   highest[i] = VARIANT == 1 ? narrow[threadIdx.x] : which + (VARIANT == 5 && count > 700);
   int length = 0;
   for (int e = first[i]; e < first[i + 1]; ++e) ++length;
+  long long total = 0;
+  int narrow_total = 0;
+  for (int r = 0; r < 8; ++r) {
+    const int one = min(keys[(i + r) % n], score);
+    total += one, narrow_total += one;
+  }
+  totals[i] = VARIANT == 7 ? narrow_total : total;
+  if (VARIANT == 6 && length > 256) length = 256;
+  if (VARIANT == 8) total = short(score), totals[i] = total < 0 ? total : totals[i];
   lengths[i] = VARIANT == 3 ? first[i + 1] - first[i] : VARIANT == 4 ? (unsigned short)length : length;
 }
 template <class T>
@@ -41,7 +51,7 @@ T* sent(const std::vector<T>& host) {
 }
 int main() {
   const int n = 320, slots = 512, count = 400;
-  std::vector<int> first(n + 1), table(slots, -1), keys(n), none(n);
+  std::vector<int> first(n + 1), table(slots, -1), keys(n), none(2 * n);
   std::vector<float> heights(count);
   for (int i = 0; i < n; ++i) keys[i] = i * 7919 % 10000, first[i + 1] = first[i] + i % 4;
   for (int i = 0; i < n; i += 8) {
@@ -51,12 +61,15 @@ int main() {
   }
   for (int i = 0; i < count; ++i) heights[i] = 0.01f * (i * 487 % 977);
   int *f = sent(first), *t = sent(table);
-  seek<<<n / 64, 64>>>(f, t, sent(keys), sent(heights), sent(none), sent(none), sent(none), n, slots - 1, count);
+  seek<<<n / 64, 64>>>(f, t, sent(keys), sent(heights), sent(none), sent(none), sent(none), n, slots - 1, count, 5000,
+                        (long long*)sent(none));
   return hipDeviceSynchronize();
 }
 """
 _SIZES = Interception(other_numbers=(3,))
 _WIDE = Interception(other_numbers=(6,), other_widths=(16,))
+_WORDS = Interception(other_numbers=(6,), other_widths=(32,))
+_DATA = Interception(other_numbers=(2,))
 
 
 @pytest.fixture(scope="module")
@@ -76,10 +89,21 @@ def test_a_length_of_sixteen_bits_shows_in_a_row_that_a_list_of_offsets_makes_lo
     assert "variant" in variants.followed(4, _WIDE).divergences
 
 
+def test_a_row_that_has_all_of_a_list_shows_what_holds_for_short_ones_only(variants: Variants) -> None:
+    assert "variant" in variants.followed(6, _DATA).divergences
+
+
+@pytest.mark.parametrize(("variant", "asked"), [(7, _WORDS), (8, _WIDE)])
+def test_a_number_that_bounds_others_is_raised_beyond_a_narrower_type(
+    variants: Variants, variant: int, asked: Interception
+) -> None:
+    assert "variant" in variants.followed(variant, asked).divergences
+
+
 @pytest.mark.parametrize(("added", "shows"), [(0, True), (63, False), (64, False)])
 def test_each_version_has_the_grid_that_its_host_would_choose(variants: Variants, added: int, shows: bool) -> None:
     original, own = (
-        Interception(other_grids=(f"10:@7 #{more} add.32 #64 sdiv.32 #4294967296 or.64:#1",)) for more in (63, added)
+        Interception(other_grids=(f"12:@7 #{more} add.32 #64 sdiv.32 #4294967296 or.64:#1",)) for more in (63, added)
     )
     assert bool(variants.followed(0, _SIZES | original, own).divergences) is shows
 
@@ -88,6 +112,7 @@ def test_each_version_has_the_grid_that_its_host_would_choose(variants: Variants
     ("variant", "asked"),
     [
         pytest.param(2, _SIZES, id="a mask is a power of two less 1"),
+        pytest.param(3, _DATA, id="offsets rise where one row has all"),
         pytest.param(3, _SIZES, id="offsets rise in larger launches"),
         pytest.param(3, _WIDE, id="offsets rise where numbers are large"),
     ],

@@ -48,6 +48,7 @@ def found(
         ("  %w = zext i32 %n to i64\n  %r = and i64 %w, -4\n", [4], False),
         ("  %r = udiv i32 %n, %k\n", [], True),
         ("  %r = udiv i32 %k, %n\n", [], False),
+        ("  %r = urem i32 %k, %n\n  %h = lshr i32 %r, 1\n", [], False),  # of any remainder
         ("  %s = add i32 %i, %n\n  %r = srem i32 %s, %n\n", [], False),  # wraps round
         ("  call void @other(i32 %n)\n", [], True),
         ("  %r = call i32 @llvm.smin.i32(i32 %n, i32 9)\n  %q = srem i32 %r, 5\n", [5], False),

@@ -24,6 +24,16 @@ from intelliperf.emulator.ir.widths import widths
         ("  store i16 %h, ptr %p, align 2\n  %h = load i16, ptr %p, align 2, !tbaa !5\n", {16: 2}),
         ("  %o = atomicrmw add ptr %p, i32 1 monotonic\n", {32: 1}),
         ("  %r = phi i8 [ 0, %0 ], [ %s, %1 ]\n  %s = add nuw i8 %r, %c\n  %t = add i32 %n, 1\n", {8: 2}),
+        ("  %s = add i32 %a, %b\n  %w = zext i32 %s to i64\n  store i64 %w, ptr %p, align 8\n", {64: 1, 32: 1}),
+        (
+            "  %s = phi i32 [ 0, %0 ]\n  %w = sext i32 %s to i64\n  %o = atomicrmw add ptr %p, i64 %w monotonic\n",
+            {64: 1, 32: 1},
+        ),
+        ("  %w = zext i32 %a to i64\n  %s = add i64 %w, %t\n  store i64 %s, ptr %p\n", {64: 1}),  # of one word
+        (
+            "  %s = add i32 %a, %b\n  %w = sext i32 %s to i64\n  %g = getelementptr i32, ptr %p, i64 %w\n",
+            {},
+        ),  # an index
         ("  store i64 %w, ptr %p, align 8\n  %h = load i32, ptr %p\n", {64: 1}),
     ],
 )

@@ -21,6 +21,7 @@ from intelliperf.emulator.ir.text import NAME, split_top
 _VALUE = re.compile(rf"%{NAME}")
 _CONSTANT = re.compile(r"-?\d+")
 _HARMLESS_CALL = re.compile(r"@llvm\.(?:[su](?:min|max)|abs|dbg|lifetime|assume)")
+_CUTTING = re.compile(r"@llvm\.[su](?:min|max)\.")
 _CARRYING = frozenset(("zext", "sext", "trunc", "freeze", "phi", "select"))  # the same number, or a choice
 _PASSING = frozenset(("sub", "mul", "shl", "xor"))
 _COMPARING = frozenset(("icmp", "udiv", "sdiv", "urem", "srem"))
@@ -56,6 +57,7 @@ class Uses:
     open: bool = False  # it may be promised to be a multiple of something that is not known
     compared: bool = False
     mask: bool = False  # other numbers are masked with it
+    bound: bool = False  # others are cut to it
     constants: set[int] = field(default_factory=set)  # that it is compared with
 
     def facts(self) -> dict[str, Any]:
@@ -64,6 +66,7 @@ class Uses:
             "open": self.open,
             "compared": self.compared,
             "mask": self.mask,
+            "bound": self.bound,
             "constants": sorted(self.constants),
         }
 
@@ -110,6 +113,7 @@ def _pass(instruction: Instruction, name: str, now: _Passed, uses: Uses) -> _Pas
         if not _HARMLESS_CALL.search(text):
             uses.open = True
             return _ENDS
+        uses.bound |= _CUTTING.search(text) is not None
         return now
     if opcode in _CARRYING:
         return now
@@ -127,7 +131,7 @@ def _pass(instruction: Instruction, name: str, now: _Passed, uses: Uses) -> _Pas
 def _divide(instruction: Instruction, name: str, now: _Passed, uses: Uses) -> _Passed:
     operands = [part.split()[-1] for part in split_top(_without_attachments(instruction.text))]
     if instruction.opcode != "and" and operands[0] != name:
-        return _Passed(None)  # it divides something else
+        return _ENDS  # it divides something else, which may leave any remainder
     other = operands[1] if operands[0] == name else operands[0]
     divisor = _divisor(instruction.opcode, int(other)) if _CONSTANT.fullmatch(other) else None
     if divisor is None:

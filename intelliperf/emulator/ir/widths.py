@@ -21,6 +21,11 @@ _MOVED = re.compile(r"(?:load|store|atomicrmw|cmpxchg) .*?(?:<\d+ x )?\bi(\d+)\b
 _COUNTED = re.compile(r"(?:add|sub|mul|phi) (?:n[us]w )*(?:<\d+ x )?i(\d+)\b")
 _MASKED = re.compile(r", (\d+)$")
 _SHIFTED = re.compile(rf"[la]shr (?:exact )?(?:<\d+ x )?i(\d+)>? (%{NAME}), (?:splat \(i\d+ )?(\d+)\)?$")
+_SUM = frozenset(("add", "sub", "mul", "phi"))
+_EXTENSIONS = frozenset(("zext", "sext"))
+_EXTENDED = re.compile(rf"[sz]ext (?:nneg )?i{_WORD} (%{NAME}) to i{_DOUBLE}$")
+_USED = re.compile(rf"%{NAME}")
+_STORED = re.compile(rf"(?:store (?:atomic )?(?:volatile )?|atomicrmw .*, )i{_DOUBLE} (%{NAME})")
 _RAISED = re.compile(rf"shl (?:n[us]w )*(?:<\d+ x )?i(\d+)>? %{NAME}, (?:splat \(i\d+ )?(\d+)\)?$")
 
 
@@ -33,7 +38,34 @@ def widths(function: Function) -> Counter[int]:
         if one.opcode == "shl" and (found := _RAISED.search(without_attachments(one.text)))
     }
     every = ((one, bits) for block in function.blocks for one in block.instructions for bits in _bits(one, raised))
-    return Counter(bits for one, bits in every if _LEAST <= bits <= _MOST or _is_total(one, bits))
+    found = Counter(bits for one, bits in every if _LEAST <= bits <= _MOST or _is_total(one, bits))
+    if late := _extended_late(function):
+        found[_WORD] += late
+    return found
+
+
+def _extended_late(function: Function) -> int:
+    """How many sums of words become twice as wide only where they are stored, or added to larger ones."""
+    every = [
+        (one, without_attachments(one.text))
+        for block in function.blocks
+        for one in block.instructions
+        if one.opcode in _SUM | _KEPT | _EXTENSIONS
+    ]
+    added = {one.result for one, text in every if one.opcode in _SUM and _counts(text, _WORD)}
+    wide = {one.result for one, text in every if (found := _EXTENDED.search(text)) and found[1] in added}
+    into = set[str]()
+    for one, text in every:
+        if one.opcode in _KEPT:
+            into |= {found[1] for found in [_STORED.search(text)] if found}
+        elif one.opcode in _SUM and _counts(text, _DOUBLE):
+            into |= set(_USED.findall(text))
+    return len(wide & into)
+
+
+def _counts(text: str, bits: int) -> bool:
+    found = _COUNTED.search(text)
+    return found is not None and int(found[1]) == bits
 
 
 def _is_total(instruction: Instruction, bits: int) -> bool:

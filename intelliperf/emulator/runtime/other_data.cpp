@@ -13,10 +13,10 @@
 namespace simt {
 namespace {
 
-constexpr uint64_t kRare = 61;     // one of so many numbers is NaN or infinite; prime, so that it falls on all lanes
-constexpr int64_t kHalves = 512;   // so many numbers about zero
-constexpr int64_t kReach = 127;    // of a signed byte, to which rows are scaled
-constexpr uint64_t kReached = 16;  // one of so many
+constexpr uint64_t kRare = 61;    // one of so many numbers is NaN or infinite; prime, so that it falls on all lanes
+constexpr int64_t kHalves = 512;  // so many numbers about zero
+constexpr int64_t kReaches[] = {127, 7, 31, 15};  // of signed numbers of 8, 4, 6 and 5 bits, to which rows are scaled
+constexpr uint64_t kReached = 16;                 // one of so many
 constexpr uint64_t kStretches = 16;
 constexpr uint64_t kStretch = 256;        // numbers in a row of which the same share is another one
 constexpr uint64_t kFew = 24, kMore = 8;  // one of so many
@@ -194,6 +194,18 @@ void crowd(std::vector<Value>& values, Value low, Value high) {
     values[i] = Value(uint64_t(int64_t(low)) + (i < first ? 0 : std::min(range, i - first)));
 }
 
+// A rising list says where rows begin, or where each begins and ends in turn, or another list says where they end: one
+// row about the middle, or the few where the two lists change, has all that there is.
+template <class Value>
+bool gather(std::vector<Value>& values, uint32_t order) {
+  const auto length = size_t(std::is_sorted_until(values.begin(), values.end()) - values.begin());
+  const Value first = values.front(), last = values[length - 1];
+  const size_t middle = (length / 2) | 1, earlier = size_t(2) * (order % 16);
+  const size_t changes = middle > earlier ? middle - earlier : 1;
+  for (size_t i = 0; i < values.size(); ++i) values[i] = i < changes ? first : last;
+  return true;
+}
+
 // A few of those that are not the least; of what rises, not the last one, which may say how much there is.
 template <class Value>
 bool raise_few(std::vector<Value>& values, Value low, bool rising, uint64_t draw) {
@@ -229,6 +241,7 @@ bool alter_integers(std::vector<Value>& values, const BufferNumbers& numbers, ui
   const std::vector<Value> before = values;
   const bool rising = constant && rises(values);
   if (kind == DataKind::kOneMore) return raise_few(values, low, rising, draw);
+  if (kind == DataKind::kOneRow) return rising && gather(values, numbers.order);
   if (kind == DataKind::kLateStart) return !rising && start_late(values, low, high, numbers.order);
   const auto usual = kind == DataKind::kAlike ? Value(bounds.usual(low, high, before[before.size() / 2])) : Value(0);
   std::vector<Value> others;
@@ -383,6 +396,8 @@ const char* name_of(DataKind kind) {
       return "integers of all values";
     case DataKind::kOneMore:
       return "a few integers one more";
+    case DataKind::kOneRow:
+      return "one part of a list with all of it";
     case DataKind::kNear:
       return "numbers just below their bound";
     case DataKind::kLateStart:
@@ -445,8 +460,8 @@ uint32_t data_kinds() { return uint32_t(DataKind::kCount) - !settings().cancelli
 
 bool needs_watching(DataKind kind) {
   return kind == DataKind::kOutOfRange || kind == DataKind::kEveryValue || kind == DataKind::kOneMore ||
-         kind == DataKind::kLateStart || kind == DataKind::kWritten || kind == DataKind::kNamed ||
-         kind == DataKind::kAlike;
+         kind == DataKind::kOneRow || kind == DataKind::kLateStart || kind == DataKind::kWritten ||
+         kind == DataKind::kNamed || kind == DataKind::kAlike;
 }
 
 bool scale_doubles(char* at, uint64_t bytes, const BufferNumbers& numbers, int power) {
@@ -465,9 +480,10 @@ bool alter_halves(char* at, uint64_t bytes, const BufferNumbers& numbers, bool o
     for (uint64_t i = 0; i < count; ++i) {
       const uint64_t chance = mixed(i);
       // Some rows reach just so far, by which they may be divided: halves remain halves.
-      if (i * kStretches / count % 2)
-        value =
-            chance % kReached == 0 ? Value(kReach) : Value(int64_t(chance / 64 % (2 * kReach)) - kReach) + Value(0.5);
+      const uint64_t stretch = i * kStretches / count;
+      const int64_t reach = kReaches[stretch / 2 % std::size(kReaches)];
+      if (stretch % 2)
+        value = chance % kReached == 0 ? Value(reach) : Value(int64_t(chance / 64 % (2 * reach)) - reach) + Value(0.5);
       else
         value = Value(int64_t(chance % kHalves) - kHalves / 2) + Value(0.5);
       if (ones) value = 1;

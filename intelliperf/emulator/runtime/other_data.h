@@ -17,6 +17,7 @@ enum class DataKind : uint8_t {  // the most telling first
                 // floats as by kSigns
   kEveryValue,  // integers that are only read: any of their range, bytes any at all
   kOneMore,     // integers that are only read: a few that are not the least become one more
+  kOneRow,      // integers that are only read and rise throughout: the least up to some place, the greatest from there
   kNan,         // some floats, with payloads of their own
   kFarAbove,    // those in whose place kNan puts NaN are large,
   kFarBelow,    // or large and negative

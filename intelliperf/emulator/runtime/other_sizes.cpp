@@ -419,6 +419,7 @@ std::vector<Quantity> read_slots(const std::string& text) {
     slot.open = fields[4].find('o') != std::string::npos;
     slot.compared = fields[4].find('c') != std::string::npos;
     slot.only_calculated = fields[4].find('u') != std::string::npos && !slot.compared;
+    slot.bound = fields[4].find('b') != std::string::npos;
     slot.mask = fields[4].find('m') != std::string::npos;
     slot.divisors = integers(fields[5]);
     slot.constants = integers(fields[6]);

@@ -22,6 +22,7 @@ struct Quantity {
   bool compared = false;
   bool only_calculated = false;  // unsigned, and no limit of anything
   bool boolean = false;
+  bool bound = false;              // other numbers are cut to it
   bool mask = false;               // other numbers are masked with it
   std::vector<int64_t> divisors;   // it may be promised to be a multiple of these
   std::vector<int64_t> constants;  // that it is compared with

@@ -13,7 +13,7 @@ constexpr uint64_t kMostAccesses = 8u << 20;  // accesses of a widened launch, e
 constexpr size_t kMostFactors = 4, kMostWidths = 2, kMostLaunches = 40;
 constexpr uint64_t kMostOfPart = 24u << 20;
 constexpr uint64_t kLeastCount = 5;  // what is below is often a mode
-constexpr size_t kFewFactors = 3, kFewLopsided = 4, kMostParts = 6;
+constexpr size_t kFewFactors = 3, kFewLopsided = 4, kMostParts = 6, kMostFar = 6;
 constexpr uint32_t kWidest = 18;         // bits of an index into the room that memory has
 constexpr uint32_t kWord = 32;           // of a total that was one of 64 bits
 constexpr uint32_t kLarge = 0x3FFFFFFF;  // four of them are more than a word holds
@@ -47,6 +47,29 @@ std::vector<int64_t> factors(const std::vector<uint64_t>& counted, uint32_t bits
   std::vector<int64_t> kept(found.begin(), found.end());
   if (kept.size() > kept_ones) kept.resize(kept_ones);
   return kept;
+}
+
+// Each plain number beyond the bits by itself: a score or a limit, which no size of the launch goes by. Where it is a size
+// after all, the original goes astray. Large data may be cut to such a limit, so that a word needs both.
+void add_far(const LaunchRequest& request, const std::vector<Quantity>& slots, uint32_t bits, bool full,
+             std::vector<WideLaunch>& found) {
+  const uint64_t value = bits == kWord ? kLarge : (1ull << bits) * 9 / 8;
+  size_t added = 0;
+  for (size_t i = 0; i < slots.size() && added < kMostFar; ++i) {
+    const Quantity& slot = slots[i];
+    const bool holds = slot.number.kind == NumberKind::kInteger && value >> (8 * slot.number.bytes - 1) == 0;
+    if (!holds || slot.boolean || slot.mask || !slot_address(slot, request) || size_in(slot, request) >= value)
+      continue;
+    if (bits == kWord && !(full && (slot.compared || slot.bound))) continue;
+    WideLaunch launch;
+    launch.size.values = {{i, value}};
+    launch.size.grid = request.grid;
+    launch.size.larger = launch.far = true;
+    launch.data = bits == kWord ? WideLaunch::Data::kFull : WideLaunch::Data::kOwn;
+    launch.bits = bits;
+    found.push_back(launch);
+    ++added;
+  }
 }
 
 // Those for which the whole launch would take too long: of one size that grows another one shrinks, or of the grid one
@@ -135,6 +158,7 @@ std::vector<WideLaunch> wide_launches(const LaunchRequest& request, const std::v
   for (const uint32_t bits : widths) {
     if (bits == kWord && equal) found.push_back({own, Data::kFull, 0, bits});
     if (bits <= kWord && written) found.push_back({own, Data::kCarry, 0, bits});
+    if (bits <= kWord && may_grow && beside.empty()) add_far(request, slots, bits, equal, found);
     if (bits > kWidest || added++ == kMostWidths) continue;
     add(own, bits);
     for (size_t b = 0; b < buffers.size(); ++b)
@@ -209,6 +233,7 @@ bool rise(const char* at, uint64_t bytes, uint32_t each) {
 }
 
 const char* name_of(const WideLaunch& launch) {
+  if (launch.far) return "a number beyond the narrower width";
   if (launch.part) return launch.size.larger ? "a part of a larger launch" : "a part of the grid";
   switch (launch.data) {
     case WideLaunch::Data::kOwn:

@@ -25,6 +25,7 @@ struct WideLaunch {
   // Its first block alone, for sizes at which the whole takes too long; of the size that it has, it shows whether both
   // versions do the same there.
   bool part = false;
+  bool far = false;  // one plain number alone is beyond the bits
 };
 
 struct WideBuffer {
