@@ -38,10 +38,10 @@ def widths(function: Function) -> Counter[int]:
         if one.opcode == "shl" and (found := _RAISED.search(without_attachments(one.text)))
     }
     every = ((one, bits) for block in function.blocks for one in block.instructions for bits in _bits(one, raised))
-    found = Counter(bits for one, bits in every if _LEAST <= bits <= _MOST or _is_total(one, bits))
+    counted = Counter(bits for one, bits in every if _LEAST <= bits <= _MOST or _is_total(one, bits))
     if late := _extended_late(function):
-        found[_WORD] += late
-    return found
+        counted[_WORD] += late
+    return counted
 
 
 def _extended_late(function: Function) -> int:
