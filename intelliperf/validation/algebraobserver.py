@@ -40,10 +40,18 @@ class Doubt:
     largest: float = math.inf
     # The candidate alone is to blame, who may have sought the doubt: its numbers have to be as exact anyway.
     own: bool = False
+    decisions: int = 0  # of the original, that rounding makes
 
     def explains(self, account: Account) -> bool:
         near = account.worst is None or account.worst.units <= self.largest
         return bool(self.text) and near and (not self.own or account.exact_unseen)
+
+    def covers(self, account: Account) -> bool:
+        """Are all numbers the same, and as exact, but for at most as many as rounding decides in the original?
+
+        A variance that is all rounding is zero where the original's came out negative, and what it is elsewhere.
+        """
+        return account.different <= self.decisions and account.same_exact_enough
 
 
 def doubts(original: ShadowState, candidate: ShadowState, hellos: Sequence[Hello | None] = (None, None)) -> Doubt:
@@ -56,7 +64,8 @@ def doubts(original: ShadowState, candidate: ShadowState, hellos: Sequence[Hello
             text = f"the {name} has operations that no shadow follows{_lost_at(state, hello)}"
             return Doubt(text, own=name == "candidate" and not original.undecided)
     if original.undecided:
-        return Doubt(f"rounding alone decides {original.undecided} comparisons of the original")
+        text = f"rounding alone decides {original.undecided} comparisons of the original"
+        return Doubt(text, decisions=original.undecided)
     if candidate.undecided:
         return Doubt(
             f"rounding alone decides {candidate.undecided} comparisons of the candidate", _NEARLY_EQUAL, own=True
@@ -131,7 +140,7 @@ class AlgebraObserver:
             self.accounts[key] = self.accounts.get(key, NOTHING).joined(account)
             launch = base.dispatch.index, base.dispatch.alteration, key
             self.apart[launch] = account.beside_all
-            if account.level is not Level.DIFFERENT and account.exact_enough:
+            if account.exact_enough if account.level is not Level.DIFFERENT else self.doubt.covers(account):
                 self.sure.add(launch)
         return None
 

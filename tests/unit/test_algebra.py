@@ -148,6 +148,19 @@ def test_a_comparison_that_rounding_decides_in_the_candidate_alone_excuses_only_
     assert not doubts(state(), state()).explains(near)
 
 
+def test_what_rounding_decides_in_the_original_leaves_the_other_numbers_proven() -> None:
+    negative = [0.0, 1.25, 1.5], [0.0, 1.0, 1.0]  # the first is a root of what came out below zero
+    exact = compare(FIELD, shaded(*negative), shaded([1.01, 1.01, 1.01], [1.0, 1.0, 1.0]))
+    assert exact.different == 1
+    assert doubts(state(undecided=1), state()).covers(exact)
+    assert not doubts(state(lost=1), state()).covers(exact)
+    assert not doubts(state(), state(undecided=1)).covers(exact)
+    worse = compare(FIELD, shaded([0.0, 1.001, 1.0], [0.0, 1.0, 1.0]), shaded([1.0, 1.5, 1.5], [1.0, 1.0, 1.0]))
+    assert not doubts(state(undecided=1), state()).covers(worse)
+    others = compare(FIELD, shaded(*negative), shaded([1.0, 2.0, 1.0], [1.0, 2.0, 1.0]))
+    assert not doubts(state(undecided=1), state()).covers(others)
+
+
 def test_a_sum_of_millions_of_floats_gives_no_evidence_rather_than_a_refusal() -> None:
     few, many = by_operations(FLOAT32, 10_000), by_operations(FLOAT32, 10_000_000)
     assert few.unsure == 0.0

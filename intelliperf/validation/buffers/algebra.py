@@ -96,6 +96,8 @@ class Account:
     relative: float = 0.0  # how far apart the two may come out, beside the numbers that have shadows
     beside_all: float = 0.0  # the same, beside all numbers of the chunk, as `tolerance.allowed` measures it
     kinds: frozenset[str] = frozenset()
+    # As `erring` and `squares`, of those that are the same.
+    same: tuple[int, float, float] = (0, 0.0, 0.0)
 
     def joined(self, other: Account) -> Account:
         worst = max((w for w in (self.worst, other.worst) if w is not None), key=lambda w: w.units, default=None)
@@ -111,6 +113,7 @@ class Account:
             max(self.relative, other.relative),
             max(self.beside_all, other.beside_all),
             self.kinds | other.kinds,
+            (self.same[0] + other.same[0], self.same[1] + other.same[1], self.same[2] + other.same[2]),
         )
 
     @property
@@ -129,6 +132,13 @@ class Account:
     def exact_enough(self) -> bool:
         original, candidate = self.errors
         return candidate <= _FACTOR * original + _OFFSET_ULP
+
+    @property
+    def same_exact_enough(self) -> bool:
+        """As `exact_enough`, of the numbers that are the same."""
+        count, original, candidate = self.same
+        allowed = _FACTOR * math.sqrt(original / max(1, count)) + _OFFSET_ULP
+        return math.sqrt(candidate / max(1, count)) <= allowed
 
     @property
     def off_by(self) -> float:
@@ -344,18 +354,21 @@ def _account(
     different = ~(level_a | level_b)
     steps = ulps(kind, np.maximum(np.abs(np.where(special, 0.0, o.exact)), scale * _SCALE_SHARE))
     in_ulps = [error / steps for error in errors]
+    erring = (errors[0] > 0) | (errors[1] > 0)
+    same = [float(np.sum(one[~different] ** 2)) for one in in_ulps]
     return Account(
         elements=len(o),
         close=int(np.count_nonzero(level_b)),
         different=int(np.count_nonzero(different)),
         worst=_worst(o, c, gap / np.maximum(errors[0], unit), different),
-        erring=int(np.count_nonzero((errors[0] > 0) | (errors[1] > 0))),
+        erring=int(np.count_nonzero(erring)),
         squares=(float(np.sum(in_ulps[0] ** 2)), float(np.sum(in_ulps[1] ** 2))),
         off=(int(np.count_nonzero((away > 0) | (errors[0] > 0))), float(np.sum((away / steps) ** 2))),
         largest=(float(np.max(in_ulps[0])), float(np.max(in_ulps[1]))),
         relative=_apart(kind, o, errors, scale),
         beside_all=_apart(kind, o, errors, scale_of(original.numbers(kind))) if np.any(errors) else 0.0,
         kinds=frozenset({kind}),
+        same=(int(np.count_nonzero(erring & ~different)), same[0], same[1]),
     )
 
 
