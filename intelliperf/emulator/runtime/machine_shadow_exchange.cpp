@@ -80,7 +80,8 @@ ShadowRecord exclusive_or(const ShadowRecord& x, const ShadowRecord& y) {
 }
 
 ShadowRecord part(const ShadowRecord& x, uint32_t x_bits, const ShadowRecord& y, uint32_t y_bits) {
-  if (x.word && y.word) return exclusive_or(x, y);
+  const bool valid = uint32_t(x.word) == x_bits && uint32_t(y.word) == y_bits;
+  if (x.word && y.word) return valid ? exclusive_or(x, y) : ShadowRecord{0, 0, 0, 0};
   if (x.word && !y_bits) return x;
   return y.word && !x_bits ? y : ShadowRecord{0, 0, 0, 0};
 }
