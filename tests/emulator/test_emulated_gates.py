@@ -99,7 +99,9 @@ def finding_of(kernel: Kernel) -> Finding:
 def joined(project: Path, text: str, **options: str) -> Verdict:
     application = Application(("./app",), project, project, (_BUILD,))
     root = Path(mkdtemp(dir=project.parent))
-    gates = EmulatedGates(Options(("./app",), **options), UNCONFINED, Settings(60.0, 5.0), root, "gfx90a")
+    gates = EmulatedGates(
+        Options(("./app",), **options), UNCONFINED, Settings(60.0, 5.0), (root, root / "work"), "gfx90a"
+    )
     finding = finding_of(Kernel("_Z4foldPfi.kd", "fold(float*, int)"))
     return gates.joined(
         on_hardware(), candidate_of(text), finding, Version(Workspace.create(application, root / "version"), (), {})
@@ -131,7 +133,7 @@ def elsewhere(project: Path, recording: Path, text: str, name: str) -> Verdict:
     application = Application(("./app", "long"), project, project, (_BUILD,))
     with RecordingFile(recording) as source:
         launches = Launches(recording, shapes_of(source.recording))
-    gates = EmulatedGates(Options(("./app",)), UNCONFINED, Settings(60.0, 5.0), root, "gfx90a")
+    gates = EmulatedGates(Options(("./app",)), UNCONFINED, Settings(60.0, 5.0), (root, root / "work"), "gfx90a")
     original = Version(Workspace.create(application, root / "version"), (), {})
     return gates.on_recordings(on_hardware(), candidate_of(text), finding_of(_KERNEL), original, launches)
 
