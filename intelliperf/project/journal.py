@@ -85,8 +85,8 @@ def lasting_place(run: Path) -> Iterator[Path]:
             finally:
                 shutil.rmtree(place, ignore_errors=True)
                 Path(lock.name).unlink(missing_ok=True)
-        with contextlib.suppress(OSError):  # others are at work
-            place.parent.rmdir()
+                with contextlib.suppress(OSError):  # others are at work
+                    place.parent.rmdir()
         return
     raise UsageError(
         f"{run} needs {place} for its scratch copies, which another run has now: try again when it has ended"

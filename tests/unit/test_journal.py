@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
@@ -82,6 +83,9 @@ def test_scratch_copies_lie_where_those_of_the_run_before_lay(tmp_path: Path) ->
         (first / "left").write_text("")
     with lasting_place(begun(tmp_path, "second")) as second:
         assert second == first and not list(second.iterdir())
+    assert not (tmp_path / SCRATCH).exists()
+    with contextlib.suppress(UsageError), lasting_place(begun(tmp_path, "refused")):
+        raise UsageError("no such patch")
     assert not (tmp_path / SCRATCH).exists()
 
 
