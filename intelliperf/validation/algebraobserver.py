@@ -134,7 +134,8 @@ class AlgebraObserver:
                 if not self.doubt.explains(account):
                     beyond = account.worst is not None and account.worst.units > self.doubt.largest
                     told = unseen(account, self.doubt.text) if self.doubt.own and not beyond else different(account)
-                    text = f"{sync.where}: {self.names[key]}: {told}"
+                    data = f", {base.dispatch.alteration}" if base.dispatch.alteration else ""
+                    text = f"{sync.where}{data}: {self.names[key]}: {told}"
                     return Divergence(other.side.label, Outcome.WRONG_OUTPUT, text)
                 self.doubtful[key] = self.doubtful.get(key, NOTHING).joined(account)
             self.accounts[key] = self.accounts.get(key, NOTHING).joined(account)
