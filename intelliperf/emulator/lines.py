@@ -13,7 +13,7 @@ from intelliperf.emulator.codelines import code_lines, kernel_line, local_lines
 from intelliperf.emulator.collect import kernel_of
 from intelliperf.emulator.ir.doubts import HOISTED, NEIGHBOURS, ORDER, TURNS, WIDE
 from intelliperf.emulator.modulefacts import ModuleFacts, SiteFacts
-from intelliperf.emulator.sourcelines import Project, file_of, on_disk, source_text, users_chain
+from intelliperf.emulator.sourcelines import Project, absent_file_of, file_of, on_disk, source_text, users_chain
 from intelliperf.emulator.totals import (
     ATOMIC_KINDS,
     Estimate,
@@ -159,9 +159,16 @@ def _where(orphans: Collection[Path | None], directory: Path) -> str:
     files = sorted({file for file in orphans if file is not None})
     if not files:
         return f"the compiler's optimiser kept no source line of its {len(orphans)} access sites"
+    absent = [file for file in files if not file.is_file()]
+    if absent:
+        return f"it is in {_named(absent)}, which is not on this disk: built elsewhere, or made by exec"
     common = os.path.commonpath([directory, *(file.parent for file in files)])
-    named = ", ".join(str(file) for file in files[:_NAMED_FILES]) + (", …" if len(files) > _NAMED_FILES else "")
+    named = _named(files)
     return f"it is in {named}, outside the project {directory}; --project-directory {common} would hold both"
+
+
+def _named(files: Sequence[Path]) -> str:
+    return ", ".join(str(file) for file in files[:_NAMED_FILES]) + (", …" if len(files) > _NAMED_FILES else "")
 
 
 @dataclass
@@ -191,7 +198,9 @@ def _merge(trace: Trace, groups: Sequence[Group], traced: Sequence[KernelLaunch]
             requests = float(record["requests"]) * weight
             merged.requests += requests
             if not chain:
-                file = merged.orphans[launch.module, number] = file_of(site.locations, Path(module.source))
+                source = Path(module.source)
+                file = file_of(site.locations, source) or absent_file_of(site.locations, source)
+                merged.orphans[launch.module, number] = file
                 merged.unplaced += requests if file is None else 0.0
                 continue
             line = lines.setdefault(_place(site, record, chain), _Line(chain))

@@ -81,6 +81,13 @@ def file_of(locations: Sequence[Location], source: Path) -> Path | None:
     return next((file.resolve() for file in files if not file.is_relative_to(_PACKAGE) and file.is_file()), None)
 
 
+def absent_file_of(locations: Sequence[Location], source: Path) -> Path | None:
+    """The innermost file of such a chain that is not on this disk, by the name that the compiler was given."""
+    names = (place.file for place in locations if place.line > 0)
+    others = (name for name in names if not _absolute(name, str(source.parent)).is_relative_to(_PACKAGE))
+    return next((Path(name) for name in others if not _absolute(name, str(source.parent)).is_file()), None)
+
+
 @lru_cache(maxsize=4096)
 def _absolute(name: str, directory: str) -> Path:
     return Path(os.path.normpath(Path(directory) / name))

@@ -113,11 +113,18 @@ def test_the_queue_on_the_hottest_address_is_the_cost_of_the_line_that_makes_it(
 
 
 def test_a_line_is_never_a_nearby_one(recording: Recording, project: Path, tmp_path: Path) -> None:
-    recording.sites = [site("load", "/usr/include/thrust.h", 5), site("load", project / "app.hip", 0)]
+    recording.sites = [site("load", OUR_HEADER, 5), site("load", project / "app.hip", 0)]
     launch = recording.launch()
     for number in (0, 1):
         recording.count(launch, number, requests=1, global_requests=1, lanes=64)
     with pytest.raises(SourceNotFound, match="kept no source line of its 2 access sites"):
+        _lines(recording, tmp_path, project)
+
+
+def test_a_source_that_is_on_no_disk_is_named(recording: Recording, project: Path, tmp_path: Path) -> None:
+    recording.sites = [site("load", "<made by exec>", 5)]
+    recording.count(recording.launch(), 0, requests=1, global_requests=1, lanes=64)
+    with pytest.raises(SourceNotFound, match=r"it is in <made by exec>, which is not on this disk"):
         _lines(recording, tmp_path, project)
 
 
