@@ -202,3 +202,60 @@ def test_an_endless_loop_ends_with_its_name(waiting: Path, tmp_path: Path) -> No
     done = launch(program, waiting, tmp_path)
     assert "status 702" in done.err
     assert [fault.kind for fault in Trace(done.records, cut_off=True).faults if fault.kind != "race"] == ["deadlock"]
+
+
+_MINIS = """
+KERNEL void widen(const int* in, float* out) {
+  typedef float pair __attribute__((ext_vector_type(2)));
+  int word = in[thread()];
+  pair low = __builtin_amdgcn_cvt_pk_f32_fp8(word, 0), high = __builtin_amdgcn_cvt_pk_f32_bf8(word, 1);
+  float* to = out + 6 * thread();
+  to[0] = low.x, to[1] = low.y, to[2] = high.x, to[3] = high.y;
+  to[4] = __builtin_amdgcn_cvt_f32_fp8(word, 1), to[5] = __builtin_amdgcn_cvt_f32_bf8(word, 2);
+}
+KERNEL void narrow(const float* in, int* out) {
+  float a = in[thread()];
+  int kept = __builtin_amdgcn_cvt_pk_fp8_f32(a, -a, 0x12345678, 0);
+  out[thread()] = __builtin_amdgcn_cvt_pk_bf8_f32(a, -a, kept, 1);
+}
+"""
+# The definition: every number by its bits, and the nearest of them with an even last bit where two are.
+_MINIS_RUN = """
+def numbers(mantissa, bias):
+    found = []
+    for byte in range(128):
+        exponent, rest = byte >> mantissa, byte & (1 << mantissa) - 1
+        found.append((rest + (exponent > 0) * 2.0 ** mantissa) * 2.0 ** (max(exponent, 1) - bias - mantissa))
+    return np.array(found + [np.nan] + [-one for one in found[1:]])
+
+e4m3, e5m2 = numbers(3, 8), numbers(2, 16)
+words = np.random.default_rng(1).integers(0, 2 ** 32, 256, dtype=np.uint32)
+bytes_ = words.view(np.uint8).reshape(256, 4)
+source, target = device(words), device(np.zeros((256, 6), np.float32))
+launch("widen", 4, 64, source, target)
+wanted = np.stack([e4m3[bytes_[:, 0]], e4m3[bytes_[:, 1]], e5m2[bytes_[:, 2]], e5m2[bytes_[:, 3]],
+                   e4m3[bytes_[:, 1]], e5m2[bytes_[:, 2]]], 1)
+assert np.array_equal(host(target, np.empty((256, 6), np.float32)), wanted.astype(np.float32), equal_nan=True)
+
+def nearest(value, table):
+    if not abs(value) < np.inf:
+        return 0x80
+    distance = np.abs(table[:128] - abs(value))
+    byte = min(range(128), key=lambda n: (distance[n], n & 1))
+    beyond = abs(value) > (table[127] + (table[127] - table[126]) / 2)
+    return 0x80 if beyond else byte | 0x80 * (value < 0 < byte)
+
+halfway = [(table[n] + table[n + 1]) / 2 for table in (e4m3, e5m2) for n in (0, 1, 2, 7, 8, 60, 126)]
+values = np.array([*halfway, 0.0, 1e-9, 250.0, 1e9, np.inf, np.nan, *(2.0 ** np.linspace(-18, 17, 108))], np.float32)
+source, target = device(values), device(np.zeros(128, np.uint32))
+launch("narrow", 2, 64, source, target)
+found = host(target, np.zeros(128, np.uint32)).view(np.uint8).reshape(128, 4)
+for value, (a, b, c, d) in zip(values.astype(float), found):
+    wanted = nearest(value, e4m3), nearest(-value, e4m3), nearest(value, e5m2), nearest(-value, e5m2)
+    assert (a, b, c, d) == wanted, (value, (a, b, c, d), wanted)
+"""
+
+
+def test_floats_of_eight_bits_are_converted_as_their_definition_says(tmp_path: Path) -> None:
+    done = launch(_MINIS_RUN, code_object(_MINIS, "gfx942", tmp_path), tmp_path)
+    assert done.returncode == 0, done.err

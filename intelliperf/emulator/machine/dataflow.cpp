@@ -38,6 +38,7 @@ bool takes_mask(const Instruction& i) { return begins_any(i, {"v_cndmask", "v_ad
 // A half of its destination, as operands.cpp does.
 bool keeps_half(const Instruction& i) {
   if (has(name_of(i), "mixlo") || has(name_of(i), "mixhi")) return true;
+  if (begins_any(i, {"v_cvt_pk_fp8", "v_cvt_pk_bf8"})) return true;
   const bool narrow = has(name_of(i), "16") && i.format == Format::kVop3;
   return narrow && ((i.op_sel & 8) || begins_any(i, {"v_fma_", "v_mad_", "v_min3", "v_max3", "v_med3", "v_div_fixup"}));
 }
@@ -96,8 +97,8 @@ Dataflow::Flow Dataflow::flow_of(const Instruction& i) const {
 void Dataflow::read_vector(const Instruction& i, Flow& flow) const {
   const std::string name = name_of(i);
   flow.vector = true;
-  const bool wide =
-      has(name, "64") || has(name, "qsad_pk") || begins(i, "v_pk_mov") || (begins(i, "v_pk_") && has(name, "f32"));
+  const bool wide = has(name, "64") || has(name, "qsad_pk") || begins_any(i, {"v_pk_mov", "v_cvt_pk_f32_"}) ||
+                    (begins(i, "v_pk_") && has(name, "f32"));
   const uint16_t count = wide ? 2 : 1;
   const bool mask = takes_mask(i);
   const bool two = i.format == Format::kVopc || (i.format == Format::kVop2 && !mask);  // VCC stands for the third

@@ -333,7 +333,7 @@ bool bind(const std::string& mnemonic, Instruction& i) {
       break;
   }
   return bind_compare(mnemonic, i) || bind_cross_lane(mnemonic, i) || bind_matrix(mnemonic, i) ||
-         bind_vector(mnemonic, i);
+         bind_minis(mnemonic, i) || bind_vector(mnemonic, i);
 }
 
 }  // namespace

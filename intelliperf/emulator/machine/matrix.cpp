@@ -10,6 +10,7 @@
 #include "arithmetic.h"
 #include "decode.h"
 #include "matrix.h"
+#include "minis.h"
 #include "operands.h"
 
 namespace machine {
@@ -102,28 +103,6 @@ void halves_to_floats(const uint32_t* words, uint32_t shift, float* to) {
 #else
   for (uint32_t lane = 0; lane < kWave; ++lane) to[lane] = half_to_float(words[lane] >> shift & 0xFFFF);
 #endif
-}
-
-float mini_to_float(uint32_t byte, uint32_t mantissa_bits) {
-  if (byte == 0x80) return NAN;
-  const uint32_t mantissa = byte & ((1u << mantissa_bits) - 1),
-                 exponent = byte >> mantissa_bits & (0x7Fu >> mantissa_bits);
-  const int bias = mantissa_bits == 3 ? 8 : 16;
-  const float value = exponent
-                          ? std::ldexp(float(mantissa | 1u << mantissa_bits), int(exponent) - bias - int(mantissa_bits))
-                          : std::ldexp(float(mantissa), 1 - bias - int(mantissa_bits));
-  return byte & 0x80 ? -value : value;
-}
-
-// Tables of the 256 numbers with three or two bits of mantissa.
-const float* minis(uint32_t mantissa_bits) {
-  static const auto* const tables = [] {
-    auto* made = new float[2][256];
-    for (uint32_t byte = 0; byte < 256; ++byte)
-      made[0][byte] = mini_to_float(byte, 3), made[1][byte] = mini_to_float(byte, 2);
-    return made;
-  }();
-  return tables[mantissa_bits == 3 ? 0 : 1];
 }
 
 // Item by item what each lane holds of a factor. `first` of the two factors.

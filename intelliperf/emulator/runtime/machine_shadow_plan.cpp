@@ -138,8 +138,8 @@ bool parse(const std::string& name, NumberPlan& plan) {
 }
 
 bool writes_two(const std::string& name) {
-  if (name.compare(0, 8, "v_pk_mov") == 0 || name.compare(0, 10, "v_mad_u64_") == 0 ||
-      name.compare(0, 10, "v_mad_i64_") == 0)
+  if (name.compare(0, 8, "v_pk_mov") == 0 || name.compare(0, 13, "v_cvt_pk_f32_") == 0 ||
+      name.compare(0, 10, "v_mad_u64_") == 0 || name.compare(0, 10, "v_mad_i64_") == 0)
     return true;
   const bool by_first = name.compare(0, 6, "v_cvt_") == 0 || name.compare(0, 12, "v_frexp_exp_") == 0;
   return !by_first && name.size() > 3 && name.compare(name.size() - 2, 2, "64") == 0;
@@ -172,8 +172,8 @@ bool begins(const Instruction& i, const char* name) { return i.text.compare(0, s
 bool is_accumulator_move(const Instruction& i) { return begins(i, "v_accvgpr_"); }
 
 bool keeps_part(const Instruction& i) {
-  return i.dpp || (i.sdwa && i.destination_unused == 2) || begins(i, "v_writelane") ||
-         (i.format == Format::kVop3 && (i.op_sel & 8));
+  return i.dpp || (i.sdwa && i.destination_unused == 2) || begins(i, "v_writelane") || begins(i, "v_cvt_pk_fp8") ||
+         begins(i, "v_cvt_pk_bf8") || (i.format == Format::kVop3 && (i.op_sel & 8));
 }
 
 std::vector<uint32_t> written_rows(const Instruction& i) {
