@@ -118,6 +118,15 @@ twice[lambda meta: (triton.cdiv(1000, meta["BLOCK"]),)](x.detach(), y, 1000)
 assert torch.equal(y, x.detach() * 2)
 (x * 3).sum().backward()
 assert x.grad.is_cuda
+square = torch.rand(8, 8, device="cuda")
+with torch.autocast("cuda", dtype=torch.float16):
+    product = torch.nn.functional.linear(square, square) @ square
+    assert product.dtype == torch.float16 and product.is_cuda and product.softmax(-1).dtype == torch.float32
+    assert (product + 1).dtype == torch.float16 and (torch.rand(2, 2) @ torch.rand(2, 2)).dtype == torch.float32
+assert torch.allclose(product.float(), square @ square.T @ square, rtol=1e-2)
+assert (square @ square).dtype == torch.float32
+side = torch.cuda.Stream(priority=torch.cuda.Stream.priority_range()[1])
+square.record_stream(side)
 try:
     x + torch.ones(1000)
 except RuntimeError as error:

@@ -45,6 +45,10 @@ class Stream:
         self.device_index = 0
         self.cuda_stream = runtime().stream() if stream_ptr is None else stream_ptr
 
+    @staticmethod
+    def priority_range() -> tuple[int, int]:
+        return 0, -1
+
     @property
     def device(self) -> Any:
         from .tensors import CUDA

@@ -16,7 +16,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._device import _device_constructors
 
-from . import memory
+from . import autocast, memory
 from .runtime import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE, runtime
 
 CUDA, CPU = torch.device("cuda", 0), torch.device("cpu")
@@ -222,8 +222,8 @@ def _pinned(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
     return tensor.clone()
 
 
-def _nothing(*args: Any, **kwargs: Any) -> None:
-    return None
+def _recorded(tensor: torch.Tensor, stream: object) -> None:
+    """In place of PyTorch's, which takes its own streams alone: what was issued is done before memory is used again."""
 
 
 def _getter(name: str) -> Any:
@@ -244,7 +244,6 @@ _SPECIAL: Mapping[Any, Callable[..., Any]] = {
     torch.Tensor.__repr__: _repr,
     torch.Tensor.pin_memory: _pinned,
     torch.Tensor.is_pinned: lambda tensor, *args: False,
-    torch.Tensor.record_stream: _nothing,
 }
 # These only read or set what a device is called.
 _ABOUT_DEVICES = frozenset({torch.device, torch._C._nn._parse_to, torch.set_default_device, torch.get_default_device})
@@ -285,6 +284,7 @@ class Presented(TorchFunctionMode):
         if name not in _NO_WORK:
             operations[name] += 1
         with memory.on_device():
+            args, below = autocast.cast(name, args, below, given)
             return func(*(_swapped(value) for value in args), **below)
 
 
@@ -304,6 +304,7 @@ def _refuse_mixture(name: str, given: list[torch.Tensor]) -> None:
 def begin() -> None:
     """In this thread and all later ones."""
     Presented().__enter__()
+    torch.Tensor.record_stream = _recorded
     run = threading.Thread.run
 
     def presented_run(thread: threading.Thread) -> None:
