@@ -30,6 +30,7 @@ from intelliperf.dropins.toolchain import (
 )
 from intelliperf.errors import StorageFull, ToolchainError
 from intelliperf.interception.building import PROTOCOL
+from intelliperf.interception.precompiling import with_precompiled
 from intelliperf.processes.process import output_of
 from intelliperf.processes.storage import cache_directory, write_atomically
 
@@ -251,24 +252,35 @@ def _build(
         for path, content in files.items():
             (copy / path).parent.mkdir(parents=True, exist_ok=True)
             (copy / path).write_bytes(content)
+        missing = [source for source, target in wanted.items() if not target.exists()]
+        kinds = [[source for source in missing if _is_machine(source) == machine] for machine in (False, True)]
         with ThreadPoolExecutor(max_workers=max(1, os.cpu_count() or 1)) as pool:
-            missing = [source for source, target in wanted.items() if not target.exists()]
-            list(pool.map(lambda source: _compile(toolchain, copy, source, wanted[source], processor), missing))
+            compilers = list(pool.map(lambda kind: _compiler_of(toolchain, copy, kind, processor), kinds))
+            list(pool.map(lambda one: _compile(compilers[_is_machine(one)], copy / one, wanted[one]), missing))
         _link(toolchain, copy, [wanted[source] for source in sorted(wanted)], library)
 
 
-def _compile(toolchain: Toolchain, copy: Path, source: str, into: Path, processor: str) -> None:
-    made = into.with_suffix(f".{os.getpid()}")
+def _is_machine(source: str) -> bool:
+    return (_PACKAGE / source).parent == _MACHINE
+
+
+def _compiler_of(toolchain: Toolchain, copy: Path, sources: Sequence[str], processor: str) -> list[str]:
+    """The command line, less its files, for sources that are compiled alike."""
     # zig's own front door looks into its cache first, which takes longer than compiling.
     compiler = toolchain.driver() if toolchain.standard_library == "libc++" else list(toolchain.host_linker)
-    folders = (include_directory(), *_PLACES)
-    places = [f"-I{copy / folder.relative_to(_PACKAGE)}" for folder in folders]
-    places.append(f"-ffile-prefix-map={copy}={_PACKAGE}")
     flags = [f"-march={processor}", *_COMPILE_FLAGS]
-    if (_PACKAGE / source).parent == _MACHINE:
-        flags += _MACHINE_FLAGS
-    argv = [*compiler, *flags, *places, "-c", str(copy / source), "-o", str(made)]
-    _run(argv, _COMPILE_DEADLINE_S, f"compile the runtime's {source}")
+    flags += _MACHINE_FLAGS if any(map(_is_machine, sources)) else ()
+    flags += [f"-I{copy / folder.relative_to(_PACKAGE)}" for folder in (include_directory(), *_PLACES)]
+    flags.append(f"-ffile-prefix-map={copy}={_PACKAGE}")
+    paths = [copy / source for source in sources]
+    place = paths[0].parent if paths else copy
+    return [*compiler, *with_precompiled(compiler, flags, paths, place, tool_environment())]
+
+
+def _compile(compiler: Sequence[str], source: Path, into: Path) -> None:
+    made = into.with_suffix(f".{os.getpid()}")
+    argv = [*compiler, "-c", str(source), "-o", str(made)]
+    _run(argv, _COMPILE_DEADLINE_S, f"compile the runtime's {source.name}")
     made.replace(into)
 
 

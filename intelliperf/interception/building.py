@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from intelliperf.errors import ToolchainError
+from intelliperf.interception.precompiling import with_precompiled
 from intelliperf.processes.process import output_of
 from intelliperf.processes.storage import cache_directory
 
@@ -39,10 +40,11 @@ def is_built(vendor: str, name: str, sources: Path, key: Sequence[str]) -> bool:
 
 
 def objects(compiler: str, flags: Sequence[str], sources: Sequence[str]) -> list[str]:
-    """Each source compiled, on all processors. Raises `ToolchainError` with the compiler's words."""
+    """Each source of one directory compiled, on all processors. Raises `ToolchainError` with the compiler's words."""
+    words = with_precompiled([compiler], flags, [*map(Path, sources)], Path(sources[0]).parent)
 
     def compile_one(source: str) -> str:
-        run_tool([compiler, *flags, "-c", source, "-o", f"{source}.o"])
+        run_tool([compiler, *words, "-c", source, "-o", f"{source}.o"])
         return f"{source}.o"
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:

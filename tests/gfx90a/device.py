@@ -19,6 +19,7 @@ from pathlib import Path
 
 import intelliperf
 from intelliperf.errors import ToolchainError
+from intelliperf.interception.precompiling import with_precompiled
 from intelliperf.processes.process import output_of
 from intelliperf.processes.storage import cache_directory
 
@@ -149,9 +150,10 @@ def _build_in(directory: Path, flags: tuple[str, ...]) -> None:
         place, finished = Path(name), Path(name) / "finished"
         finished.mkdir()
         sources = sorted([*_NATIVE.glob("*.cpp"), *_MACHINE.glob("*.cpp")], key=lambda path: -path.stat().st_size)
+        words = with_precompiled(["g++"], flags, sources, place)
         with ThreadPoolExecutor(os.cpu_count()) as workers:
             objects = dict(
-                zip(sources, workers.map(lambda source: _compile(source, place, flags), sources), strict=True)
+                zip(sources, workers.map(lambda source: _compile(source, place, words), sources), strict=True)
             )
         patient = objects.pop(_NATIVE / _PATIENT_SOURCE)
         _tool(["g++", "-shared", str(patient), "-o", str(finished / _PATIENT), *_LINK_FLAGS])
@@ -161,7 +163,7 @@ def _build_in(directory: Path, flags: tuple[str, ...]) -> None:
         finished.rename(directory)
 
 
-def _compile(source: Path, place: Path, flags: tuple[str, ...]) -> Path:
+def _compile(source: Path, place: Path, flags: list[str]) -> Path:
     built = place / f"{source.stem}.o"
     _tool(["g++", *flags, "-c", str(source), "-o", str(built)])
     return built
