@@ -104,6 +104,36 @@ def test_launch_constants_may_be_computed_from_what_is_read_there(old: str, new:
     assert allowed or "changes code outside kernels" in verdict.refusal
 
 
+TUNED = """\
+import triton
+import triton.language as tl
+
+
+@triton.autotune([triton.Config({"B": b}, num_warps=w) for b, w in ((64, 1), (256, 4))], key=["n"])
+@triton.jit
+def double(p, n, B: tl.constexpr):
+    o = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(p + o, 2 * tl.load(p + o, mask=o < n), mask=o < n)
+"""
+
+
+@pytest.mark.parametrize(
+    ("rows", "allowed"),
+    [
+        ("((128, 2), (512, 4), (1024, 8))", True),
+        ("[(64, 1)]", True),
+        ("((64, 1, 1), (256, 4, 1))", False),
+        ("((64, 1), (256, print(4)))", False),
+        ("((64, 1), 256)", False),
+        ("()", False),
+    ],
+)
+def test_configurations_that_are_made_of_rows_may_have_other_numbers(rows: str, allowed: bool) -> None:
+    texts = {"app.py": TUNED.replace("((64, 1), (256, 4))", rows)}
+    verdict = judged(texts, "double", {"app.py": TUNED}, Declaration(geometry=True, reason="a test"))
+    assert (verdict.refusal == "") is allowed, verdict.refusal
+
+
 KERNELS = """\
 import triton
 from triton import language as tl

@@ -170,12 +170,12 @@ class _Geometry:
         return isinstance(node, ast.Call) and self.module.dotted(node.func) in _CONFIG
 
     def _generated(self, old: ast.ListComp, new: ast.ListComp) -> bool:
-        """`[triton.Config({"B": b}) for b in (64, 128)]`: the numbers may be others."""
+        """`[triton.Config({"B": b}) for b in (64, 128)]`, or for rows of numbers: the numbers may be others."""
         if not self._is_config(old.elt) or len(old.generators) != len(new.generators):
             return False
         for one, other in zip(old.generators, new.generators, strict=True):
-            literal = isinstance(one.iter, (ast.List, ast.Tuple)) and isinstance(other.iter, (ast.List, ast.Tuple))
-            if literal and all(_is_integer(n) for n in (*_elements(one.iter), *_elements(other.iter))):
+            width = _integers_in_each(one.iter)
+            if width is not None and width == _integers_in_each(other.iter):
                 one, other = ast.comprehension(one.target, one.iter, one.ifs, 0), other
                 if ast.dump(one.target) != ast.dump(other.target) or _dumps(one.ifs) != _dumps(other.ifs):
                     return False
@@ -381,6 +381,14 @@ def _both_integers(one: ast.expr, other: ast.expr) -> bool:
 
 def _is_integer(node: ast.expr | None) -> bool:
     return isinstance(node, ast.Constant) and type(node.value) is int
+
+
+def _integers_in_each(node: ast.expr) -> int | None:
+    """Of a literal list of integers 0, of one of rows the length of each; None where anything else is in it."""
+    items = _elements(node)
+    whole = all(_is_integer(number) for item in items for number in _elements(item) or [item])
+    widths = {len(_elements(item)) for item in items}
+    return widths.pop() if whole and len(widths) == 1 else None
 
 
 def _elements(node: ast.expr) -> list[ast.expr]:
