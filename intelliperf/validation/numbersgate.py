@@ -12,6 +12,7 @@ from intelliperf.interception.messages import Dispatch
 from intelliperf.records import CheckStatus, Feature, Interception, Outcome
 from intelliperf.validation.algebragate import CANDIDATE, AlgebraGate, Proof
 from intelliperf.validation.besideshadows import BesideShadows
+from intelliperf.validation.buffers.algebra import Level
 from intelliperf.validation.calibration import BASE, Calibration
 from intelliperf.validation.checker import Checker
 from intelliperf.validation.othernumbers import (
@@ -203,7 +204,8 @@ class NumbersGate:
                 return Told(passed=(f"{alteration.passed} ({proof.coverage})",))
         if isinstance(found, Divergence) and found.near:
             altered = Interception(other_numbers=(alteration.way,))
-            wider = widened(calibration, self._reference.rounding_errors(trial, altered))
+            same = [key for key, account in trial.proven.items() if account.level is Level.EQUAL]
+            wider = widened(calibration, self._reference.rounding_errors(trial, altered), same)
             found = self._held_to(trial, alteration, wider) if wider is not None else found
         if isinstance(found, Divergence):
             return Rejection(found.outcome, f"{alteration.wrong}: {found.detail}")

@@ -8,7 +8,7 @@ not move, and stays exact; so does every buffer in which more than floating-poin
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from intelliperf.interception.wire import Deadline
@@ -51,16 +51,20 @@ class _Observer:
                     break
         return None
 
-    def allowances(self) -> dict[Key, Allowance]:
-        found = {key: spread.by_rounding() for key, spread in self.spreads.items() if key not in self.other}
+    def allowances(self, proven: bool = False) -> dict[Key, Allowance]:
+        found = {key: spread.by_rounding(proven) for key, spread in self.spreads.items() if key not in self.other}
         return {key: allowance for key, allowance in found.items() if allowance.steadiness is Steadiness.NUMERIC}
 
 
 @dataclass(frozen=True)
 class RoundingErrors:
-    """By buffer, and how the runs ended in which they were seen. Empty where the original does not run so."""
+    """By buffer, and how the runs ended in which they were seen. Empty where the original does not run so.
+
+    `full`: for buffers in which the candidate has been proven to hold the same real numbers on the program's own data.
+    """
 
     allowances: Mapping[Key, Allowance] = field(default_factory=dict)
+    full: Mapping[Key, Allowance] = field(default_factory=dict)
     ended: tuple[Completed, ...] = ()
 
 
@@ -72,13 +76,14 @@ def rounding_errors(setting: Setting, base: SideRun, rounded: Sequence[SideRun],
     except SideFailed:
         return RoundingErrors()
     ended = tuple(done for label, done in followed.ended.items() if label != BASE)
-    return RoundingErrors(observer.allowances(), ended)
+    return RoundingErrors(observer.allowances(), observer.allowances(proven=True), ended)
 
 
-def widened(calibration: Calibration, errors: RoundingErrors) -> Calibration | None:
+def widened(calibration: Calibration, errors: RoundingErrors, proven: Collection[Key] = ()) -> Calibration | None:
     """None where nothing would be allowed that was not before."""
     allowances = dict(calibration.allowances)
-    for key, allowance in errors.allowances.items():
+    for key, narrow in errors.allowances.items():
+        allowance = errors.full.get(key, narrow) if key in proven else narrow
         before = allowances.get(key, Allowance())
         if before.steadiness is Steadiness.EXACT or (
             before.steadiness is Steadiness.NUMERIC and before.rtol < allowance.rtol

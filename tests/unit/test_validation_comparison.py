@@ -40,6 +40,7 @@ from intelliperf.validation.buffers.tolerance import (
 )
 from intelliperf.validation.calibration import Calibration, Masks, undefined_bytes
 from intelliperf.validation.checker import Checker
+from intelliperf.validation.rounding import RoundingErrors, widened
 from intelliperf.validation.runs.alignment import align
 from intelliperf.validation.runs.pairing import argument_difference, pair, same_pointers
 
@@ -276,6 +277,18 @@ def test_what_other_rounding_moves_is_allowed(scalar, kind, moved, expected):
     assert allowance.rtol == pytest.approx(expected, rel=0.06)
     assert "rounding up and down" in allowance.describe()
     assert wrongly_accepted(allowance, raw(np.linspace(0.3, 9.7, 4000), kind)) == ()
+
+
+@pytest.mark.parametrize(("proven", "rtol"), [((), 2.0**-13), (("buffer",), 3e-3)])
+def test_equal_real_numbers_may_round_as_far_as_the_original(proven, rtol):
+    # What divides by a small number, or subtracts large ones, is moved far by rounding; so is another form of it.
+    spread = Spread(FLOAT32)
+    assert spread.add(raw([1.0, 1.0]), raw([1.0, 1.003]))
+    errors = RoundingErrors({"buffer": spread.by_rounding()}, {"buffer": spread.by_rounding(proven=True)})
+    ended = Completed((), 0, None, False, False, 0.0, Path(), Path())
+    model = OutputModel(0, (), frozenset(), True)
+    calibration = Calibration({"buffer": Allowance()}, Masks(), {}, (), ended, model, (), {})
+    assert widened(calibration, errors, proven).allowances["buffer"].rtol == pytest.approx(rtol, rel=0.01)
 
 
 def test_fresh_memory_is_no_small_number():

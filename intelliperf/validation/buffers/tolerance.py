@@ -171,12 +171,15 @@ class Spread:
         unsure = ill_conditioned(self.scalar, additions / max(1, self.noisy_elements))
         return Allowance(Steadiness.NUMERIC, self.scalar, min(rtol, cap(self.scalar)), unsure=unsure)
 
-    def by_rounding(self) -> Allowance:
-        """What was added were runs with other rounding, not with other orders."""
+    def by_rounding(self, proven: bool = False) -> Allowance:
+        """What was added were runs with other rounding, not with other orders.
+
+        `proven`: the same real numbers elsewhere, so that no approximation has to be kept out.
+        """
         if self.steadiness is not Steadiness.NUMERIC:
             return Allowance(self.steadiness, self.scalar)
         rtol = self.relative + FLOOR_ULPS * self.scalar.epsilon
-        most = _ROUNDING_CAPS.get(self.scalar.size, 2 * self.scalar.epsilon)
+        most = cap(self.scalar) if proven else _ROUNDING_CAPS.get(self.scalar.size, 2 * self.scalar.epsilon)
         return Allowance(Steadiness.NUMERIC, self.scalar, min(rtol, most), by_rounding=True)
 
 
