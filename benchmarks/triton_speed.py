@@ -3,7 +3,7 @@
     python benchmarks/triton_speed.py [--python INTERPRETER] [--torch INTERPRETER]
 
 INTERPRETER has Triton (and PyTorch, for the last figure). The programs are made here and use Triton alone. Times are of
-the wall, so that they mean something on an idle machine only; the load average stands beside them.
+the wall, but where CPU is said: they mean something on an idle machine only, and the load average stands beside them.
 
 * contended reduction: 1,000,003 numbers, 7,813 programs that each add to one address: the whole `diagnose`, and what
   the kernel takes of it in the traced run;
@@ -67,10 +67,9 @@ def main() -> None:
         (project / "arrays.py").write_text((ZOO / "arrays.py").read_text())
         (project / "sums.py").write_text((ZOO / "sums.py").read_text())
         (project / "product.py").write_text(PRODUCT)
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        before = children_s()
         diagnose_s, _ = command("diagnose", project, options.python, "sums.py", str(NUMBERS))
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        processor_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        processor_s = children_s() - before
         _, launches = command("emulate", project, options.python, "sums.py", str(NUMBERS))
         (total,) = launches
         accesses = total["events"]
@@ -83,7 +82,7 @@ def main() -> None:
         (product,) = launches
         print(f"1024^3 product of halves: {(product['host_ns_fast'] + product['host_ns_trace']) / 1e9:.1f} s (5)")
     if options.torch:
-        print(f"import torch: {import_s(options.torch, True) - import_s(options.torch, False):+.2f} s (1)")
+        print(f"import torch: {import_s(options.torch, True) - import_s(options.torch, False):+.2f} CPU s (1)")
 
 
 def command(name: str, project: Path, *program: str) -> tuple[float, list[dict[str, float]]]:
@@ -112,15 +111,21 @@ def run_traced(project: str, traces: str, *program: str) -> None:
     os.execvpe(program[0], list(program), {**environment, "INTELLIPERF_TRACE_DIR": traces})
 
 
+def children_s() -> float:
+    """Seconds of the processor that ended children took."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def import_s(python: str, presented: bool) -> float:
-    """The least of three."""
+    """Seconds of the processor, the least of three."""
     with tempfile.TemporaryDirectory() as name:
         environment = presented_environment(Path(name), [python]) if presented else dict(os.environ)
         times = []
         for _ in range(3):
-            begun = time.monotonic()
+            before = children_s()
             subprocess.run([python, "-c", "import torch"], env=environment, check=True, timeout=DEADLINE_S)
-            times.append(time.monotonic() - begun)
+            times.append(children_s() - before)
     return min(times)
 
 
