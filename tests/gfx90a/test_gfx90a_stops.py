@@ -52,12 +52,10 @@ def test_a_killed_process_leaves_no_shared_memory_behind(program: Path) -> None:
     assert not [name for name in left if "gfx90a" in name or str(process.pid) in name]
 
 
-def test_the_launcher_passes_arguments_counts_and_the_exit_status_on(tmp_path: Path) -> None:
-    binary = compile_program(PROGRAMS / "first_steps.hip", tmp_path / "first_steps")
-    done = subprocess.run(
-        [str(_LAUNCHER), "--counts", str(tmp_path / "counts"), "--", str(binary)], capture_output=True, timeout=120
-    )
-    assert done.returncode == 0, done.stderr
+def test_the_launcher_passes_arguments_counts_and_the_exit_status_on(program: Path, tmp_path: Path) -> None:
+    argv = [str(_LAUNCHER), "--counts", str(tmp_path / "counts"), "--", str(program), "nothing"]
+    done = subprocess.run(argv, capture_output=True, timeout=120)
+    assert (done.returncode, done.stdout) == (0, b"launched\ncame back\n"), done.stderr
     assert dispatches_in(tmp_path / "counts")
     failed = subprocess.run([str(_LAUNCHER), "--", "sh", "-c", "exit 7"], capture_output=True, timeout=120)
     assert failed.returncode == 7
