@@ -79,7 +79,7 @@ uint8_t to_mini(float value, uint32_t mantissa_bits, bool saturates) {
   const uint8_t sign = value < 0 && magnitude > 0 ? 0x80 : 0;
   if (magnitude > minis(mantissa_bits)[kLargest]) return saturates ? sign | kLargest : kNotANumber;
   // A carry out of the mantissa goes into the exponent, as it should.
-  return uint8_t(sign | (uint32_t(exponent - lowest) << mantissa_bits) + uint32_t(steps));
+  return uint8_t(sign | ((uint32_t(exponent - lowest) << mantissa_bits) + uint32_t(steps)));
 }
 
 bool bind_minis(const std::string& mnemonic, Instruction& i) {
