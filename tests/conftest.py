@@ -6,6 +6,7 @@ import functools
 import importlib.util
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,9 @@ import pytest
 
 # Programs of the tests use our stand-ins for CUB and its like, whatever real ones the machine has.
 os.environ.setdefault("INTELLIPERF_STANDINS", "1")
+# In the background of a script Ctrl-C is ignored, and every child would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _DEVICES = {"nvidia": "nvidia-smi", "amd": "rocminfo"}
 _MODULES = {  # marker → the module here that says what is missing
