@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from intelliperf.emulator.modulefacts import Quantity
 from intelliperf.emulator.tracefiles import KernelLaunch, Trace
 
 _KINDS = {"float": "f", "signed": "i", "unsigned": "i", "char": "i", "boolean": "b"}
+_FLOATS, _INTEGERS = {"float", "bfloat"}, {"signed", "unsigned", "char"}
 _LANE_NS = 6.0  # of an access in the fast version, on the slower machines seen
 _WATCHED_LANE_NS = 150.0  # with every access checked
+_THREAD_NS = 20.0  # to start and end one
 _LAUNCH_NS = 0.4e6  # whatever the kernel does: memory is put back, the parent looks at it
 _BUDGET_NS = 1.2e9  # of one version, for one way to alter launches
 _WATCHED_NS = 0.15e9  # of one launch
@@ -27,6 +30,7 @@ class AlterationPlan:
     reads_grid: bool
     lanes: int  # accesses of a launch, on average
     only_read: tuple[int, ...]  # parameters that it stores nothing through
+    types: str  # of the numbers in its buffers and in device variables: f, i, or empty for several
     watched: bool  # whether a launch is small enough to be run with every access checked
 
     def environment(self) -> Mapping[str, str]:
@@ -36,6 +40,7 @@ class AlterationPlan:
             "INTELLIPERF_OTHER_GRID": str(int(self.reads_grid)),
             "INTELLIPERF_OTHER_ACCESSES": str(self.lanes),
             "INTELLIPERF_OTHER_READ": ",".join(map(str, self.only_read)),
+            "INTELLIPERF_OTHER_TYPES": self.types,
             "INTELLIPERF_OTHER_WATCH": str(int(self.watched)),
         }
 
@@ -50,16 +55,28 @@ def plans(trace: Trace) -> dict[str, AlterationPlan]:
     for symbol, own in launches.items():
         module = trace.modules[own[0].module]
         lanes = sum(launch.lanes for launch in own) / len(own)
-        window = _BUDGET_NS / (min(len(own), _ALTERED_LAUNCHES) * (_LAUNCH_NS + lanes * _LANE_NS))
+        launch_ns = _LAUNCH_NS + lanes * _LANE_NS + sum(map(_threads, own)) / len(own) * _THREAD_NS
+        window = _BUDGET_NS / (min(len(own), _ALTERED_LAUNCHES) * launch_ns)
         found[symbol] = AlterationPlan(
             module.kernels[symbol].quantities + module.quantities,
             int(min(max(window, _FEWEST), _MOST)),
             module.kernels[symbol].reads_grid,
             int(lanes),
             module.kernels[symbol].only_read,
+            _types(module.kernels[symbol].numbers | module.numbers),
             lanes * _WATCHED_LANE_NS < _WATCHED_NS,
         )
     return found
+
+
+def _threads(launch: KernelLaunch) -> int:
+    return launch.blocks * math.prod(launch.geometry.block)
+
+
+def _types(encodings: Collection[str]) -> str:
+    if not encodings:
+        return ""
+    return "f" if _FLOATS.issuperset(encodings) else "i" if _INTEGERS.issuperset(encodings) else ""
 
 
 def _spelt(slot: Quantity) -> str:

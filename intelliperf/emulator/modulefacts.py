@@ -5,7 +5,7 @@ Sites, basic blocks and kernels, the latter with what the real target's compiler
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -120,6 +120,7 @@ class KernelFacts:
     reads_grid: bool = False  # its code asks for the number of blocks
     elements: int = 0  # of the largest tensor that a program of it works on; 0 where that is not known
     only_read: tuple[int, ...] = ()  # parameters that are pointers which nothing is stored through
+    numbers: frozenset[str] = frozenset()  # the encodings of those that its pointers lead to
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,7 @@ class ModuleFacts:
     blocks: tuple[BlockFacts, ...]
     kernels: Mapping[str, KernelFacts]
     quantities: tuple[Quantity, ...] = ()  # of its device variables that kernels only read
+    numbers: frozenset[str] = frozenset()  # the encodings of those that its device variables hold
 
 
 def parse_module(path: Path, row: Mapping[str, Any]) -> ModuleFacts:
@@ -153,6 +155,7 @@ def parse_module(path: Path, row: Mapping[str, Any]) -> ModuleFacts:
             quantities=tuple(
                 _quantity(name, one) for name, facts in row["symbols"].items() for one in facts.get("quantities", ())
             ),
+            numbers=_encodings(row["symbols"].values()),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise ProtocolError(f"{path}: malformed metadata: {error!r}") from error
@@ -202,6 +205,15 @@ def _kernel(symbol: str, row: Mapping[str, Any]) -> KernelFacts:
         reads_grid=bool(row.get("reads_grid")),
         elements=int(row.get("elements", 0)),
         only_read=tuple(map(int, row.get("only_read", ()))),
+        numbers=_encodings(one for one in row.get("parameters", ()) if one.get("pointer")),
+    )
+
+
+def _encodings(described: Iterable[Mapping[str, Any]]) -> frozenset[str]:
+    return frozenset(
+        str(number.get("encoding", ""))
+        for one in described
+        for number in [one["number"]] * bool(one.get("number")) + list(one.get("members") or ())
     )
 
 

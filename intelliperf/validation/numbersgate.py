@@ -383,7 +383,7 @@ def _seen_enough(alteration: Alteration, followed: Followed) -> bool:
     """As much as if it had been alone: a run that was left early may have come to the others only."""
     launches = (e for e in followed.events if isinstance(e, Dispatch) and e.target and e.status == 0)
     own = sum(e.way == alteration.way for e in launches)
-    return not followed.left.keys() & {_ALTERED, CANDIDATE} or own >= Effort().least_syncs
+    return not followed.left.keys() & {_ALTERED, CANDIDATE} or followed.round_seen or own >= Effort().least_syncs
 
 
 def summed(every: Sequence[Told]) -> Told:

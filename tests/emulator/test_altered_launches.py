@@ -143,6 +143,38 @@ def test_sizes_grow_as_far_as_an_array_of_constants_reaches_and_no_further(varia
     assert any(event.status != 0 for event in larger)
 
 
+TYPED = """#include <hip/hip_runtime.h>
+__global__ void move(const NUMBER* in, NUMBER* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = in[i] + VARIANT;
+}
+int main() {
+  const int n = 128;
+  NUMBER *in, *out, host[n];
+  for (int i = 0; i < n; ++i) host[i] = (i * 37) % 29;
+  if (hipMalloc(&in, sizeof host) || hipMalloc(&out, sizeof host)) return 1;
+  if (hipMemcpy(in, host, sizeof host, hipMemcpyHostToDevice)) return 2;
+  move<<<2, 64>>>(in, out, n);
+  return hipDeviceSynchronize();
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("number", "own", "others"),
+    [
+        ("float", "some numbers NaN", "the most frequent integers replaced"),
+        ("int", "the most frequent integers replaced", "some numbers NaN"),
+    ],
+)
+def test_no_launch_is_spent_on_numbers_that_a_kernel_has_not(
+    tmp_path: Path, number: str, own: str, others: str
+) -> None:
+    events = Variants(tmp_path, TYPED.replace("NUMBER", number)).altered(0, _DATA).events
+    told = {event.alteration for event in events if isinstance(event, Dispatch) and event.target}
+    assert own in told and others not in told
+
+
 STAGED = """#include <hip/hip_runtime.h>
 extern __shared__ float dynamic[];
 __global__ void scale(const float* in, float* out, int n) {

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import cast
 
 from intelliperf.interception.messages import Dispatch
 from intelliperf.validation.numbersgate import Told, _seen_enough, summed, told_of
 from intelliperf.validation.othernumbers import ALTERATIONS, TOGETHER
 from intelliperf.validation.runs.effort import Effort
-from intelliperf.validation.runs.lockstep import Followed
+from intelliperf.validation.runs.events import Rule
+from intelliperf.validation.runs.lockstep import Followed, _Progress
+from intelliperf.validation.runs.side import Side
 
 ONCE = (1, 1, 1)
 DATA, LARGE = ALTERATIONS[1], ALTERATIONS[2]
@@ -27,6 +31,15 @@ def test_a_run_that_was_left_early_says_nothing_of_a_way_that_it_hardly_came_to(
     assert _seen_enough(TOGETHER, followed(*events, left=False))
     assert not _seen_enough(TOGETHER, followed(*events, left=True))
     assert _seen_enough(DATA, followed(*events, left=True))
+
+
+def test_a_run_that_takes_long_is_left_once_every_way_was_seen() -> None:
+    sides = [cast(Side, SimpleNamespace(label="x"))]
+    rule = Rule(lambda d: d.target, bounded=("x",), effort=Effort(round_seconds=0.0))
+    progress = _Progress(syncs=1)
+    left = [progress.leave(sides, rule, one) for one in (*launches(2, 2), *launches(7, 2), *launches(2, 1))]
+    assert left == [sides, sides, sides, sides, []]
+    assert progress.round_seen and progress.left == {"x": 1}
 
 
 def test_each_way_is_told_by_its_own_launches() -> None:

@@ -449,6 +449,21 @@ const char* name_of(DataKind kind) {
   return "";
 }
 
+// Floats alone stay as they are, or become what they are by kSigns.
+static bool is_of_integers(DataKind kind) {
+  return kind == DataKind::kOutOfRange || kind == DataKind::kEveryValue || kind == DataKind::kOneMore ||
+         kind == DataKind::kOneRow || kind == DataKind::kCrowded || kind == DataKind::kAlike ||
+         kind == DataKind::kWritten;
+}
+
+static bool is_of_floats(DataKind kind) {
+  return kind == DataKind::kSigns || kind == DataKind::kNan || kind == DataKind::kFarAbove ||
+         kind == DataKind::kFarBelow || kind == DataKind::kNegative || kind == DataKind::kOpposed ||
+         kind == DataKind::kOpposedToo || kind == DataKind::kOffset || kind == DataKind::kZeros ||
+         kind == DataKind::kNear || kind == DataKind::kInfinite || kind == DataKind::kTiny ||
+         kind == DataKind::kCancelling;
+}
+
 int64_t Bounds::usual(int64_t low, int64_t high, int64_t own) const {
   for (const int64_t one : shared)
     if (low <= one && one <= high) return one;
@@ -456,7 +471,19 @@ int64_t Bounds::usual(int64_t low, int64_t high, int64_t own) const {
   return own;
 }
 
-uint32_t data_kinds() { return uint32_t(DataKind::kCount) - !settings().cancelling; }
+const std::vector<DataKind>& data_kinds() {
+  static const std::vector<DataKind> found = [] {
+    std::vector<DataKind> kinds;
+    for (auto each = DataKind(0); each < DataKind::kCount; each = DataKind(uint8_t(each) + 1)) {
+      const bool idle = (settings().without_integers && is_of_integers(each)) ||
+                        (settings().without_floats && is_of_floats(each)) ||
+                        (!settings().cancelling && each == DataKind::kCancelling);
+      if (!idle) kinds.push_back(each);
+    }
+    return kinds;
+  }();
+  return found;
+}
 
 bool needs_watching(DataKind kind) {
   return kind == DataKind::kOutOfRange || kind == DataKind::kEveryValue || kind == DataKind::kOneMore ||

@@ -68,8 +68,8 @@ bool rises(const std::vector<Value>& values) {
   return length == values.size() || (2 * length == values.size() && std::is_sorted(end, values.end()));
 }
 
-// How many of them there are for this run.
-uint32_t data_kinds();
+// Those that change something in this run, whose buffers may hold floats alone, or integers alone.
+const std::vector<DataKind>& data_kinds();
 
 const char* name_of(DataKind kind);
 

@@ -209,7 +209,7 @@ std::vector<Named> named_of(const LaunchRequest& request) {
 }
 
 Window of_data(const LaunchRequest& request, uint64_t nth) {
-  return Window(1, 1 + data_kinds() + uint32_t(lists_of(request).size() + named_of(request).size()), nth);
+  return Window(1, 1 + uint32_t(data_kinds().size() + lists_of(request).size() + named_of(request).size()), nth);
 }
 
 bool is_rising(const Allocation& a, const Numbers& numbers) {
@@ -344,17 +344,18 @@ void OtherNumbers::move_pointer(const LaunchRequest& request, size_t index) {
 
 void OtherNumbers::alter_data(const LaunchRequest& request, uint64_t nth, OtherNumbersMode mode, uint32_t which) {
   const std::vector<const Allocation*> lists = lists_of(request);
-  if (which > data_kinds() + lists.size()) {
-    const Named named = named_of(request)[which - 1 - data_kinds() - lists.size()];
+  const std::vector<DataKind>& kinds = data_kinds();
+  if (which > kinds.size() + lists.size()) {
+    const Named named = named_of(request)[which - 1 - kinds.size() - lists.size()];
     Bounds bounds;
     bounds.limit = named.limit, bounds.named = named.value;
     alter_kinds(request, nth, named.kind, nullptr, bounds);
     told_ = name_of(named.kind);
     return;
   }
-  const bool one_list = which > data_kinds();
-  const DataKind kind = one_list ? DataKind::kOutOfRange : DataKind(which - 1);
-  const Allocation* only = one_list ? lists[which - 1 - data_kinds()] : nullptr;
+  const bool one_list = which > kinds.size();
+  const DataKind kind = which == 0 || one_list ? DataKind::kOutOfRange : kinds[which - 1];
+  const Allocation* only = one_list ? lists[which - 1 - kinds.size()] : nullptr;
   if (which != 0 && !one_list && kind == DataKind::kCancelling) {
     alter_sums(request);
     return;

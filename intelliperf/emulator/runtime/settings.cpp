@@ -86,6 +86,9 @@ Settings read_environment() {
   s.window = uint32_t(unsigned_variable("INTELLIPERF_OTHER_WINDOW", s.window));
   s.reads_grid = unsigned_variable("INTELLIPERF_OTHER_GRID", 0) != 0;
   s.may_watch = unsigned_variable("INTELLIPERF_OTHER_WATCH", 0) != 0;
+  const std::string numbers = text_variable("INTELLIPERF_OTHER_TYPES");
+  s.without_floats = numbers == "i";
+  s.without_integers = numbers == "f";
   s.kept = numbers_variable("INTELLIPERF_OTHER_KEPT");
   s.lanes = order_variable("INTELLIPERF_LANE_ORDER");
   s.blocks = order_variable("INTELLIPERF_BLOCK_ORDER");

@@ -45,6 +45,8 @@ struct Settings {
   uint64_t accesses = 0;               // by all lanes of a launch, about
   uint32_t window = 12;                // alterations of a launch, beyond those that every launch has
   bool reads_grid = false;             // the kernel's code goes by the size of its grid
+  bool without_floats = false;         // the original's buffers and device variables hold integers alone
+  bool without_integers = false;       // or floats alone
   bool may_watch = false;              // whether altered launches are small enough to be run with every access checked
   std::vector<uint64_t> kept;       // numbers of allocations that keep their numbers in every mode, see alterations.h
   std::vector<LaunchShape> shapes;  // that the other arguments must all suit, see alterations.h

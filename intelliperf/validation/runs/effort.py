@@ -12,14 +12,18 @@ _LEAST_SHARE = 0.25  # of the processor that is counted on: a run may wait for a
 
 @dataclass(frozen=True)
 class Effort:
-    """A run that is looked at beside the comparison of every launch is left when both are spent."""
+    """A run that is looked at beside the comparison of every launch is left when both are spent.
+
+    Where launches are altered in several ways, it is left once all of them were seen, too, if that took long.
+    """
 
     least_syncs: int = 16
     seconds: float = 15.0  # on an idle machine
+    round_seconds: float = 10.0  # likewise
 
     def times(self, count: int) -> Effort:
         """For so many runs in one."""
-        return Effort(self.least_syncs * count, self.seconds * count)
+        return Effort(self.least_syncs * count, self.seconds * count, self.round_seconds)
 
 
 @dataclass(frozen=True)

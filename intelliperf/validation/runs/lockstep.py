@@ -126,6 +126,7 @@ class Followed:
     syncs: int
     uncovered: tuple[str, ...] = ()  # what the base did that cannot be compared
     left: Mapping[str, int] = field(default_factory=dict)  # runs that were left early → points compared until then
+    round_seen: bool = False  # launches were altered in every way before that
     astray: Collection[str] = ()  # those of them that died after a launch with which the base itself had failed
 
     def coverage(self, label: str) -> str:
@@ -149,15 +150,30 @@ class _Progress:
     astray: set[str] = field(default_factory=set)
     base_failed: bool = False  # with a launch, after which what memory holds is anybody's guess
     since: Begun | None = None  # the first point of comparison
+    ways: list[int] = field(default_factory=list)  # to alter launches, in the order in which they came up
+    way: int = 0  # the latest
+    round_seen: bool = False
 
-    def leave(self, others: Sequence[Side], rule: Rule) -> list[Side]:
+    def leave(self, others: Sequence[Side], rule: Rule, dispatch: Dispatch) -> list[Side]:
         """The sides to continue with."""
         if self.since is None and self.syncs and rule.bounded:
             self.since = Begun.now()
-        if self.since is None or self.syncs < rule.effort.least_syncs or not self.since.spent(rule.effort.seconds):
+        if dispatch.target:
+            self._see(dispatch.way)
+        enough = self.since is not None and (
+            (self.syncs >= rule.effort.least_syncs and self.since.spent(rule.effort.seconds))
+            or (self.round_seen and self.since.spent(rule.effort.round_seconds))
+        )
+        if not enough:
             return list(others)
         self.left |= {side.label: self.syncs for side in others if side.label in rule.bounded}
         return [side for side in others if side.label not in rule.bounded]
+
+    def _see(self, way: int) -> None:
+        if way not in self.ways:
+            self.ways.append(way)
+        self.round_seen = len(self.ways) > 1 and way == self.ways[0] and self.way != way
+        self.way = way
 
 
 def follow(
@@ -194,7 +210,7 @@ def follow(
             if isinstance(message, Dispatch):
                 progress.base_failed |= message.status != 0
                 progress.syncs += message.target and rule.compared(message)
-                others = progress.leave(others, rule)
+                others = progress.leave(others, rule, message)
                 if message.target:
                     base.proceed()
         ended: dict[str, Completed] = {}
@@ -209,6 +225,7 @@ def follow(
         progress.syncs,
         progress.uncovered,
         progress.left,
+        bool(progress.left) and progress.round_seen,
         progress.astray,
     )
 
