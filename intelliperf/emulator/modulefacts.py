@@ -213,7 +213,7 @@ def _encodings(described: Iterable[Mapping[str, Any]]) -> frozenset[str]:
     return frozenset(
         str(number.get("encoding", ""))
         for one in described
-        for number in [one["number"]] * bool(one.get("number")) + list(one.get("members") or ())
+        for number in (*filter(None, [one.get("number")]), *(one.get("members") or ()))
     )
 
 
