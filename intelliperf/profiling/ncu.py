@@ -149,9 +149,18 @@ def _check(done: Completed, application: Application, report: Path) -> None:
 
 
 def complaints_in(said: str, expected_status: int) -> list[str]:
-    """ncu's own errors; that the application ends with the status that it should is none."""
-    errors = [line.partition("==ERROR==")[2].strip() for line in said.splitlines() if "==ERROR==" in line]
-    return [error for error in errors if error != f"The application returned an error code ({expected_status})."]
+    """ncu's own errors; that the application ends with the status that it should is none.
+
+    What a colon announces follows in lines of their own, with its mark or without, and belongs to the same complaint.
+    """
+    found: list[str] = []
+    for line in said.splitlines():
+        marked, text = "==ERROR==" in line, line.rpartition("==ERROR==")[2].strip()
+        if found and found[-1].endswith(":") and (marked or not line.startswith("==")):
+            found[-1] = f"{found[-1]} {text}".strip()
+        elif marked and text:
+            found.append(text)
+    return [error for error in found if error != f"The application returned an error code ({expected_status})."]
 
 
 def read_report(ncu: Ncu, report: Path, logs: Path) -> tuple[ProfiledKernel, ...]:

@@ -326,3 +326,9 @@ def test_an_exit_status_that_was_announced_is_no_error_of_ncu() -> None:
     said = "==PROF== Profiling\n==ERROR== The application returned an error code (2).\n==ERROR== Unknown option.\n"
     assert complaints_in(said, 2) == ["Unknown option."]
     assert complaints_in(said, 0)[0].endswith("(2).")
+
+
+@pytest.mark.parametrize("mark", ["==ERROR== ", ""])
+def test_what_the_driver_reported_is_told_with_its_cause(mark: str) -> None:
+    said = f"==ERROR== An error was reported by the driver:\n{mark}\n{mark}No resource.\n==ERROR== Failed to profile.\n"
+    assert complaints_in(said, 0) == ["An error was reported by the driver: No resource.", "Failed to profile."]
