@@ -37,11 +37,9 @@ def application_of(options: Options) -> tuple[Application, str]:
     inside = project in (typed, *typed.parents)
     directory, command = (typed, options.command) if inside else (project, _moved(options.command, typed, project))
     program = command[0]
+    if notebook := next((word for word in command[:2] if word.endswith(".ipynb")), None):
+        raise UsageError(f"{notebook} is a notebook: `jupyter nbconvert --to script {notebook}` makes a program of it")
     _check_program(program, directory)
-    if command[1:2] and command[1].endswith(".ipynb"):
-        raise UsageError(
-            f"{command[1]} is a notebook: `jupyter nbconvert --to script {command[1]}` makes a program of it"
-        )
     if "/" in program and _is_plain_script(directory / program):
         command = ("/bin/sh", *command)
     if options.build_command:

@@ -99,12 +99,13 @@ def test_a_report_of_another_schema_is_refused_by_number(project: Path, capsys: 
     assert "is damaged" in complaint(capsys, 1, "apply")
 
 
-def test_a_notebook_is_refused_with_what_makes_a_program_of_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("interpreter", [(sys.executable,), ()])
+def test_a_notebook_is_refused_with_what_makes_a_program_of_it(tmp_path: Path, interpreter: tuple[str, ...]) -> None:
     from intelliperf.cli.application import application_of
 
     (tmp_path / "app.ipynb").write_text("{}")
     with pytest.raises(UsageError, match="nbconvert --to script app.ipynb"):
-        application_of(Options(command=(sys.executable, "app.ipynb"), project_directory=tmp_path))
+        application_of(Options(command=(*interpreter, "app.ipynb"), project_directory=tmp_path))
 
 
 def test_a_command_typed_elsewhere_is_found_in_the_project(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
