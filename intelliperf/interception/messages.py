@@ -124,6 +124,8 @@ class Dispatch:
     way: int = 0  # to alter launches, where several were asked for
     altered: int | None = None  # buffers and arguments that hold other numbers than the application's, if that is told
     tile: Extent | None = None  # in a language of tiles: what a block has of each dimension, 1 where nobody knows
+    held: frozenset[tuple[int, ...]] = field(default=frozenset(), compare=False)  # see Interception.other_held
+    covered: frozenset[tuple[int, ...]] = field(default=frozenset(), compare=False)  # likewise: what its code is for
     before: bool = False  # the kernel has not run yet, see the option "before"
     cooperative: bool = False  # told with `before`
     unrepeatable: str = ""  # told with it: why a replay could not make this launch
@@ -272,12 +274,23 @@ def _dispatch(message: Object, allocations: tuple[Allocation, ...] | None) -> Di
         way=_natural(message, "way") if "way" in message else 0,
         altered=_natural(message, "altered") if "altered" in message else None,
         tile=_extent(message, "tile") if "tile" in message else None,
+        held=_ranges(message, "held"),
+        covered=_ranges(message, "covered"),
         before=message.get("before") is True,
         cooperative=message.get("cooperative") is True,
         unrepeatable=_text(message, "unrepeatable") if "unrepeatable" in message else "",
         code=_text(message, "code") if "code" in message else "",
         reached=dict(_list(message, "reached", _reached_bits)) if "reached" in message else {},
     )
+
+
+def _ranges(message: Object, name: str) -> frozenset[tuple[int, ...]]:
+    told = message.get(name, [])
+    if not isinstance(told, list) or not all(isinstance(one, list) for one in told):
+        raise ProtocolError("dispatch: ranges must be lists")
+    if not all(type(number) is int for one in told for number in one):
+        raise ProtocolError("dispatch: ranges must hold integers")
+    return frozenset(map(tuple, told))
 
 
 def _allocation(entry: Object) -> Allocation:

@@ -33,6 +33,7 @@ class Feature(Enum):
     OTHER_KEPT = "other_kept"
     OTHER_SHAPES = "other_shapes"
     OTHER_GRIDS = "other_grids"
+    OTHER_HELD = "other_held"
     OTHER_CONSTANTS = "other_constants"
     OTHER_LIMITS = "other_limits"
     OTHER_NAMED = "other_named"
@@ -100,6 +101,7 @@ class Interception:
     other_numbers: tuple[int, ...] | None = None  # ways to alter launches, see `validation.othernumbers`
     other_kept: tuple[int, ...] | None = None  # allocations that are left alone, by their number
     other_shapes: tuple[tuple[int, ...], ...] | None = None  # grids and blocks that altered arguments must suit
+    other_held: tuple[tuple[int, ...], ...] | None = None  # a parameter, and the ranges that its values stay in
     other_grids: tuple[str, ...] | None = None  # how this version computes them, see `validation.edits.grids`
     other_constants: tuple[int, ...] | None = None  # values worth trying
     other_limits: tuple[float, ...] | None = None  # of floats: both sides of each are worth trying

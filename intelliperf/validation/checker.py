@@ -69,6 +69,7 @@ class Checker:
     shared: str = ""  # pointer arguments of the candidate into one buffer
     uncompensated: bool = False  # the candidate's code calculates fewer of its rounding errors
     shapes: set[tuple[int, ...]] = field(default_factory=set)  # grids and blocks of both programs' launches
+    held: set[tuple[int, ...]] = field(default_factory=set)  # numbers with which both have the constants that they have
     partly: set[int] = field(default_factory=set)  # those at which only what the kernel can reach was compared
     extra: set[Key] = field(default_factory=set)
     weak: dict[Key, set[str]] = field(default_factory=dict)  # buffer → wrong answers that would pass
@@ -133,6 +134,8 @@ class Checker:
         self.uncompensated |= after < before
         self.by_wave |= any(base.dispatch.kernel in h.by_wave for h in hellos if h)
         self.shapes |= {(*one.grid, *(one.tile or one.block)) for one in (base.dispatch, other.dispatch)}
+        # What a candidate's code covers is its own claim: it may have forgotten the rest.
+        self.held |= base.dispatch.held | base.dispatch.covered | other.dispatch.held
         self.shared = self.shared or _shared(other)
         if self.restricted and self.shared:
             text = f"{sync.where}: __restrict__ was added, but {self.shared} point into one buffer"

@@ -238,6 +238,7 @@ class NumbersGate:
             other_kept=kept(calibration),
             other_constants=tuple(sorted(trial.compared.constants, key=_nearest_first)[:_MOST_CONSTANTS]),
             other_limits=tuple(sorted(trial.compared.limits, key=_nearest_first)[:_MOST_LIMITS]),
+            other_held=tuple(sorted(trial.compared.held)) or None,
             other_cancelling=trial.compared.uncompensated,
         )
 

@@ -63,6 +63,7 @@ PARTS = (
     "repeats",
     "scheduler",
     "settings",
+    "held_numbers",
     "other_sizes",
     "own_grids",
     "shadow",

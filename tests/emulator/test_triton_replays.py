@@ -175,6 +175,73 @@ def test_sizes_are_raised_where_launches_may_have_another_geometry(tmp_path: Pat
     assert "recorded: dispatches and buffers" in passed, "what was looked at before is told as well"
 
 
+# A mask is left out where a heuristic finds that the tile divides the rows; and rows that one tile has to hold.
+_EVEN = """
+import triton, triton.language as tl
+from arrays import Array
+
+@triton.autotune(configs=[triton.Config({"BLOCK": 64}, num_warps=2)], key=["n"])
+@triton.heuristics({"EVEN": lambda args: args["n"] % args["BLOCK"] == 0})
+@triton.jit
+def sums(x_ptr, out_ptr, n, BLOCK: tl.constexpr, EVEN: tl.constexpr):
+    acc = tl.zeros((BLOCK,), dtype=tl.int32)
+    for start in range(0, n, BLOCK):
+        at = start + tl.arange(0, BLOCK)
+        if EVEN:
+            acc += tl.load(x_ptr + tl.program_id(0) * n + at)
+        else:
+            acc += tl.load(x_ptr + tl.program_id(0) * n + at, mask=at < n, other=0)
+    tl.store(out_ptr + tl.program_id(0), tl.sum(acc))
+
+x, out = Array("i32", [i % 7 for i in range(96 * 16)]), Array("i32", [0] * 16)
+sums[(16,)](x, out, 96)
+print(out.values())
+"""
+_SMALLER_TILE = ('{"BLOCK": 64}', '{"BLOCK": 32}')
+_WHOLE_ROW = """
+import triton, triton.language as tl
+from arrays import Array
+
+@triton.jit
+def sums(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    acc = tl.load(x_ptr + tl.program_id(0) * n + at, mask=at < n, other=0)
+    tl.store(out_ptr + tl.program_id(0), tl.sum(acc))
+
+n = 200
+x, out = Array("i32", [i % 7 for i in range(n * 16)]), Array("i32", [0] * 16)
+sums[(16,)](x, out, n, BLOCK=triton.next_power_of_2(n))
+print(out.values())
+"""
+_IN_TILES = """    acc = tl.zeros((BLOCK,), dtype=tl.int32)
+    for start in range(0, n, BLOCK):
+        at = start + tl.arange(0, BLOCK)
+        acc += tl.load(x_ptr + tl.program_id(0) * n + at, mask=at < n, other=0)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.triton
+def test_numbers_that_constants_were_derived_from_stay_where_both_versions_derive_the_same(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, _EVEN)
+    assert bench.verdict("smaller", *_SMALLER_TILE, geometry=True).outcome is not Outcome.WRONG_OUTPUT
+    unmasked = ("* n + at)", "* n + at, mask=at < 96, other=0)")
+    assert bench.verdict("baked", *_SMALLER_TILE, *unmasked, geometry=True).outcome is Outcome.WRONG_OUTPUT
+    cut = ("range(0, n, BLOCK)", "range(0, min(n, 96), BLOCK)")
+    assert bench.verdict("cut", *cut, geometry=True).outcome is Outcome.WRONG_OUTPUT
+
+
+@pytest.mark.slow
+@pytest.mark.triton
+def test_rows_longer_than_the_one_tile_that_holds_them_are_not_asked_for(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, _WHOLE_ROW)
+    whole = _WHOLE_ROW[_WHOLE_ROW.index("    at = ") : _WHOLE_ROW.index("    tl.store")]
+    launch = ("BLOCK=triton.next_power_of_2(n))", "BLOCK=triton.next_power_of_2(n) // 4)")
+    assert bench.verdict("tiles", whole, _IN_TILES, *launch, geometry=True).outcome is not Outcome.WRONG_OUTPUT
+    baked = _IN_TILES.replace("at < n", "at < 200")
+    assert bench.verdict("baked", whole, baked, *launch, geometry=True).outcome is Outcome.WRONG_OUTPUT
+
+
 @pytest.mark.slow
 @pytest.mark.triton
 def test_a_number_that_16_divides_in_the_program_is_altered_in_replays(bench: Bench) -> None:

@@ -36,6 +36,7 @@ def test_a_plain_interception_asks_for_nothing() -> None:
         (Interception(trace=Path("/records")), "TRACE", "/records"),
         (Interception(other_kept=()), "OTHER_KEPT", ""),
         (Interception(other_shapes=((4, 1, 64), (8, 1, 64))), "OTHER_SHAPES", "4,1,64;8,1,64"),
+        (Interception(other_held=((2, 1, 64), (3, 5, 5, 7, 9))), "OTHER_HELD", "2,1,64;3,5,5,7,9"),
         (Interception(shadow=Shadow(61, bfloat=True, symbolic=True)), "SHADOW", "61 bfloat symbolic"),
         (Interception(shadow=Shadow(5, half=True, single=False)), "SHADOW", "5 half double-only"),
         (Interception(shadow=Shadow(5, free_functions=True)), "SHADOW", "5 free-functions"),

@@ -259,7 +259,8 @@ void write_parameters(JsonWriter& json, const CodeKernel& kernel) {
 }
 
 void write_described(JsonWriter& json, const CodeKernel& kernel) {
-  for (const char* key : {"quantities", "constants", "reads_grid", "tiles", "only_read", "elements", "kept"}) {
+  for (const char* key :
+       {"quantities", "constants", "reads_grid", "tiles", "held", "covered", "only_read", "elements", "kept"}) {
     const JsonValue& known = described_kernel(kernel.name)[key];
     if (!known.is_null()) copy_json(json.key(key), known);
   }

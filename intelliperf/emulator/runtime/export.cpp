@@ -229,6 +229,18 @@ void write_reached(JsonWriter& json, Session& s) {
   json.end_array();
 }
 
+void write_ranges(JsonWriter& json, const char* name, const Kernel& kernel) {
+  const JsonValue& held = kernel.module->metadata["kernels"][kernel.name][name];
+  if (held.items().empty()) return;
+  json.key(name).begin_array();
+  for (const JsonValue& one : held.items()) {
+    json.begin_array();
+    for (const JsonValue& number : one.items()) json.integer(int64_t(number.number()));
+    json.end_array();
+  }
+  json.end_array();
+}
+
 void write_shape(JsonWriter& json, const char* name, const Dim3& shape) {
   json.key(name).begin_array().number(shape.x).number(shape.y).number(shape.z).end_array();
 }
@@ -292,6 +304,7 @@ void export_dispatch(const LaunchRequest& request, int status, bool shown, const
     if (!request.kernel->tiles.empty()) {
       const GridSize tile = tile_of(request);
       write_shape(json, "tile", {tile[0], tile[1], tile[2]});
+      for (const char* name : {"held", "covered"}) write_ranges(json, name, *request.kernel);
     }
     write_arguments(json, request);
     write_allocations(json, *s);

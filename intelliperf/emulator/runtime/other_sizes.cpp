@@ -146,10 +146,12 @@ std::vector<int64_t> candidates(const Quantity& slot, int64_t value, const std::
         if (c >= 2 && c <= kMostOfAModule && one % step == 0 && one <= 2 * value) wanted.push_back(one);
   }
   std::vector<int64_t> values;
-  for (const int64_t one : wanted)
+  for (const int64_t size : wanted) {
+    const int64_t one = held_beyond(settings().held, slot.parameter, value, size, step_of(slot, value, least));
     if (one >= 0 && one <= most_of(slot) && one != value && one % least == 0 &&
         std::find(values.begin(), values.end(), one) == values.end())
       values.push_back(one);
+  }
   return values;
 }
 
@@ -240,6 +242,7 @@ void add_extremes(size_t index, const Quantity& slot, int64_t now, const Dim3& g
   const uint64_t all = slot.number.bytes == 4 ? UINT32_MAX : UINT64_MAX;
   for (const uint64_t value : {all / 2, all, all - all / 5}) {
     if (slot.number.bytes < 4 || (uint64_t(now) & all) == value) continue;
+    if (!may_be(settings().held, slot.parameter, now, int64_t(value))) continue;
     OtherSize other{{{index, value}}, grid, true};
     other.extreme = true;
     found.push_back(other);
@@ -315,6 +318,7 @@ class Resizing {
   bool with(size_t i, int64_t value, OtherSize& other) const {
     const Quantity& slot = slots_[i];
     const int64_t size = now_[i];
+    if (!may_be(settings().held, slot.parameter, size, value)) return false;
     std::vector<int64_t> others;
     bool alike = false;
     for (size_t k = 0; k < now_.size(); ++k) {
@@ -343,6 +347,7 @@ class Resizing {
     for (size_t k = 0; k < now_.size(); ++k)
       for (size_t j = 0; j < now_.size(); ++j)
         if (k != i && j != i && j != k && now_[j] > 1 && size > 1 && now_[j] * size == now_[k]) {
+          if (!may_be(settings().held, slots_[k].parameter, now_[k], now_[j] * value)) return false;
           other.values.push_back({k, uint64_t(now_[j] * value)});
           j = now_.size();
         }

@@ -72,6 +72,7 @@ Settings read_environment() {
     if (mode != 0 && mode <= uint64_t(OtherNumbersMode::kCopiesAbove)) s.ways.push_back(OtherNumbersMode(mode));
   if (!s.ways.empty()) s.other_numbers = s.ways.front();
   s.shapes = shapes_variable("INTELLIPERF_OTHER_SHAPES");
+  s.held = read_held(text_variable("INTELLIPERF_OTHER_HELD"));
   s.slots = read_slots(text_variable("INTELLIPERF_OTHER_SLOTS"));
   for (const uint64_t one : numbers_variable("INTELLIPERF_OTHER_CONSTANTS")) s.constants.push_back(int64_t(one));
   s.limits = reals_variable("INTELLIPERF_OTHER_LIMITS");

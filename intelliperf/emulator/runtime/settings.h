@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "alterations.h"
+#include "held_numbers.h"
 #include "named_launches.h"
 #include "other_sizes.h"
 
@@ -33,6 +34,7 @@ struct Settings {
   OtherNumbersMode other_numbers = OtherNumbersMode::kNone;  // how waited-for launches are altered first
   std::vector<OtherNumbersMode> ways;  // that one and others for which memory is laid out alike, each in its turn
   std::vector<Quantity> slots;         // plain numbers of the kernel, see other_sizes.h
+  std::vector<HeldNumber> held;        // values that plain numbers may take, see held_numbers.h
   std::vector<int64_t> constants;      // values for them that only one of the two versions names
   std::vector<double> limits;          // what only one of the two versions compares floats with
   std::vector<NamedValue> named;       // what only the candidate compares arguments and data with

@@ -48,6 +48,8 @@ _CARRIED = re.compile(rf"({_NAME}) = ({_NAME})")
 _INTEGERS = {"i8": 1, "i16": 2, "i32": 4, "i64": 8}
 _FLOATS = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8}
 _GRID_SIZE = "tt.get_num_programs"
+_PLACES = frozenset(("tt.get_program_id", "scf.for"))  # what differs between programs, or turns of a loop
+_FREE_FORM = _words("scf.while cf.br cf.cond_br tt.call")
 
 
 @dataclass
@@ -99,7 +101,14 @@ class Function:
         self.chooses_pointers = False  # on a way that is not followed
         self.compared: set[int] = set()  # with these, or divided by them: where it may do something else
         self._users: dict[str, list[_Operation]] = {}
+        self._moving: set[str] = set()
+        self._is_free_form = False
         for operation in _operations(body):
+            self._is_free_form |= operation.name in _FREE_FORM
+            if operation.name in _PLACES or not self._moving.isdisjoint(operation.operands):
+                self._moving |= {operation.result} if operation.result else set()
+            if operation.name == "scf.for":
+                self._moving |= {name for name, _ in _CARRIED.findall(operation.text)}
             self.reads_grid |= operation.name == _GRID_SIZE
             self.chooses_pointers |= operation.name in _CHOOSING and "!tt.ptr" in operation.text
             found = _CONSTANT.search(operation.text) if operation.name == "arith.constant" else None
@@ -128,6 +137,29 @@ class Function:
         uses.constants |= counts.constants
         uses.compared |= counts.compared
         return uses
+
+    def covers(self, argument: str) -> int:
+        """How far a kernel gets that masks the same offsets with a number everywhere: the rest of it is nobody's work.
+
+        0 where programs or loops advance, or that cannot be told.
+        """
+        if self._is_free_form:
+            return 0
+        pending, seen, widest = [argument], {argument}, 0
+        while pending:
+            name = pending.pop()
+            for operation in self._users.get(name, ()):
+                if operation.name in ("scf.for", "scf.yield") or operation.name in _BOUNDED:
+                    return 0
+                if operation.name == "arith.cmpi":
+                    if not self._moving.isdisjoint(operation.operands):
+                        return 0
+                    shape = _TENSOR.search(operation.text)
+                    widest = max(widest, *map(int, shape[1].split("x")[:-1])) if shape else widest
+                elif operation.result and operation.result not in seen and operation.name in _SAME | _OTHER:
+                    seen.add(operation.result)
+                    pending.append(operation.result)
+        return widest
 
     def only_reads(self, argument: str) -> bool:
         """Whether nothing is stored through a pointer, as far as the IR shows where it leads."""
@@ -269,6 +301,15 @@ def quantities(function: Function, parameters: Sequence[str]) -> list[dict[str, 
         facts = function.uses(name).facts()
         found.append({"parameter": index, "offset": 0, "bytes": size, "encoding": encoding, **facts})
     return found
+
+
+def covered(function: Function, parameters: Sequence[str]) -> list[list[int]]:
+    """Of integers that only mask: index, and the values that the kernel is meant for, from 1 on."""
+    if len(function.arguments) != len(parameters):
+        return []
+    integers = ((index, name) for index, (name, kind, _) in enumerate(function.arguments) if kind in _INTEGERS)
+    found = [[index, 1, function.covers(name)] for index, name in integers]
+    return [one for one in found if one[2] > 1]
 
 
 def only_read(function: Function, parameters: Sequence[str]) -> list[int]:

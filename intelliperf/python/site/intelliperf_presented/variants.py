@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from types import FrameType
 from typing import Any
 
-from . import arguments, numbers
+from . import arguments, deriving, numbers
 
 _OPTIONS = ("num_warps", "num_stages", "num_ctas", "waves_per_eu", "matrix_instr_nonkdim", "kpack")
 _PACKAGES = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
@@ -55,6 +55,8 @@ class Variant:
                     "quantities": known,
                     "constants": sorted(one for one in function.compared if 1 < one < _LARGEST_CONSTANT),
                     "only_read": numbers.only_read(function, types),
+                    "held": deriving.held(parameters),
+                    "covered": numbers.covered(function, types),
                     "reads_grid": function.reads_grid,
                     "elements": numbers.largest_tensor(ttir),
                     "tiles": sorted({1, *(int(value) for value in self.constants.values() if _is_a_size(value))}),
