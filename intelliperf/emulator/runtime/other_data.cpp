@@ -25,10 +25,14 @@ constexpr int kFewValues = 5;
 constexpr int kFarBelow = 32;  // zero, by the range of the numbers
 constexpr uint64_t kEnd = 32;  // this part of a buffer is its end
 constexpr uint32_t kPayload = 0x1234;
-constexpr uint64_t kRaised = 32;      // one of so many is one more
-constexpr uint64_t kBound = 16;       // one of so many reaches its bound
-constexpr int kNearest = 12;          // the others miss it by at least this power of a half
-constexpr uint64_t kSteps = 1 << 20;  // so many numbers between a limit and its double
+constexpr uint64_t kRaised = 32;  // one of so many is one more
+constexpr uint64_t kBound = 16;   // one of so many reaches its bound
+constexpr int kNearest = 12;      // the others miss it by at least this power of a half
+constexpr int64_t kLeastTable = 64;
+constexpr uint64_t kMostTable = 1 << 22;  // so that as many fit
+constexpr uint64_t kChain = 300;          // so many different integers that may be told apart by comparing them alone
+constexpr uint64_t kStretched = 1024;     // integers that are alike in one way, and then in another
+constexpr uint64_t kSteps = 1 << 20;      // so many numbers between a limit and its double
 
 template <class Value>
 constexpr Value kLargeOnes = sizeof(Value) == 4 ? Value(1 << 22) : Value(1ull << 50);
@@ -231,6 +235,21 @@ bool start_late(std::vector<Value>& values, Value low, Value high, uint32_t orde
   return true;
 }
 
+// What is hashed meets in one place: by its lowest bits, and by the remainder of what the launch is told.
+template <class Value>
+bool collide(std::vector<Value>& values, Value low, const Bounds& bounds) {
+  if (sizeof(Value) < 4) return false;
+  uint64_t divisor = 0;
+  for (const int64_t one : bounds.integers)
+    if (one >= kLeastTable && uint64_t(one) <= kMostTable) divisor = std::max(divisor, uint64_t(one));
+  const uint64_t stretch = std::clamp<uint64_t>(values.size() / 2, 1, kStretched);
+  for (uint64_t i = 0; i < values.size(); ++i) {
+    const uint64_t kind = i / stretch, step = kind == 0 ? uint64_t(1) << 16 : divisor;
+    values[i] = Value(uint64_t(int64_t(low)) + (kind < 2 ? i % kChain : i % 2) * step);
+  }
+  return true;
+}
+
 template <class Value>
 bool alter_integers(std::vector<Value>& values, const BufferNumbers& numbers, uint64_t draw, DataKind kind,
                     const Bounds& bounds) {
@@ -242,6 +261,7 @@ bool alter_integers(std::vector<Value>& values, const BufferNumbers& numbers, ui
   const bool rising = constant && rises(values);
   if (kind == DataKind::kOneMore) return raise_few(values, low, rising, draw);
   if (kind == DataKind::kOneRow) return rising && gather(values, numbers.order);
+  if (kind == DataKind::kColliding) return !rising && collide(values, low, bounds);
   if (kind == DataKind::kLateStart) return !rising && start_late(values, low, high, numbers.order);
   const auto usual = kind == DataKind::kAlike ? Value(bounds.usual(low, high, before[before.size() / 2])) : Value(0);
   std::vector<Value> others;
@@ -414,6 +434,8 @@ const char* name_of(DataKind kind) {
       return "few different values";
     case DataKind::kCrowded:
       return "the most frequent integers replaced";
+    case DataKind::kColliding:
+      return "integers with the same remainders";
     case DataKind::kOpposed:
     case DataKind::kOpposedToo:
       return "some lists of numbers all negative, the others positive";
@@ -452,8 +474,8 @@ const char* name_of(DataKind kind) {
 // Floats alone stay as they are, or become what they are by kSigns.
 static bool is_of_integers(DataKind kind) {
   return kind == DataKind::kOutOfRange || kind == DataKind::kEveryValue || kind == DataKind::kOneMore ||
-         kind == DataKind::kOneRow || kind == DataKind::kCrowded || kind == DataKind::kAlike ||
-         kind == DataKind::kWritten;
+         kind == DataKind::kOneRow || kind == DataKind::kCrowded || kind == DataKind::kColliding ||
+         kind == DataKind::kAlike || kind == DataKind::kWritten;
 }
 
 static bool is_of_floats(DataKind kind) {
@@ -487,8 +509,8 @@ const std::vector<DataKind>& data_kinds() {
 
 bool needs_watching(DataKind kind) {
   return kind == DataKind::kOutOfRange || kind == DataKind::kEveryValue || kind == DataKind::kOneMore ||
-         kind == DataKind::kOneRow || kind == DataKind::kLateStart || kind == DataKind::kWritten ||
-         kind == DataKind::kNamed || kind == DataKind::kAlike;
+         kind == DataKind::kOneRow || kind == DataKind::kColliding || kind == DataKind::kLateStart ||
+         kind == DataKind::kWritten || kind == DataKind::kNamed || kind == DataKind::kAlike;
 }
 
 bool scale_doubles(char* at, uint64_t bytes, const BufferNumbers& numbers, int power) {

@@ -24,6 +24,7 @@ enum class DataKind : uint8_t {  // the most telling first
   kNegative,    // all floats
   kTies,        // floats of few values; as many integers, all from those that are there
   kCrowded,     // integers that are only read: the most frequent one, which may mark what is free, is none of them
+  kColliding,   // integers that are only read: equal in their lowest bits, and then by remainder, but different
   kOpposed,     // every other list of floats that is only read negative, the others positive: see kOpposedToo
   kOffset,      // floats plus 1000
   kZeros,       // all floats that are only read
