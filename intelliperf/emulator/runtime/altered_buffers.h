@@ -42,6 +42,16 @@ class Unwritten {
   std::vector<uint64_t> places_;
 };
 
+// Changes one member of all elements, as if they lay side by side.
+template <class Change>
+void change_column(char* at, uint64_t bytes, uint64_t stride, const Member& member, const Change& change) {
+  const uint64_t count = bytes / stride, each = member.number.bytes;
+  std::vector<char> column(count * each);
+  for (uint64_t i = 0; i < count; ++i) std::memcpy(column.data() + i * each, at + i * stride + member.offset, each);
+  change(column.data(), column.size());
+  for (uint64_t i = 0; i < count; ++i) std::memcpy(at + i * stride + member.offset, column.data() + i * each, each);
+}
+
 // Changes all numbers of an allocation: of elements of several, those of each member as if they lay side by side.
 template <class Change>
 void change_numbers(const Allocation& a, const Numbers& numbers, const Change& change) {
@@ -54,15 +64,15 @@ void change_numbers(const Allocation& a, const Numbers& numbers, const Change& c
   if (!numbers.members) {
     changed(at, a.bytes, numbers.of);
   } else {
-    const uint64_t stride = numbers.members->stride, count = a.bytes / stride;
+    const uint64_t stride = numbers.members->stride;
     uint32_t order = 8 * numbers.of.order;
     for (const Member& member : numbers.members->members) {
       const uint64_t each = member.number.bytes;
       if (each == 0 || member.offset + each > stride) continue;
-      std::vector<char> column(count * each);
-      for (uint64_t i = 0; i < count; ++i) std::memcpy(column.data() + i * each, at + i * stride + member.offset, each);
-      changed(column.data(), column.size(), BufferNumbers{member.number, numbers.of.constant, ++order});
-      for (uint64_t i = 0; i < count; ++i) std::memcpy(at + i * stride + member.offset, column.data() + i * each, each);
+      ++order;
+      change_column(at, a.bytes, stride, member, [&](char* first, uint64_t bytes) {
+        changed(first, bytes, BufferNumbers{member.number, numbers.of.constant, order});
+      });
     }
   }
   shadow_uploaded(at, a.bytes);  // numbers of their own from now on

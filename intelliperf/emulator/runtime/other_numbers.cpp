@@ -212,6 +212,29 @@ Window of_data(const LaunchRequest& request, uint64_t nth) {
   return Window(1, 1 + uint32_t(data_kinds().size() + lists_of(request).size() + named_of(request).size()), nth);
 }
 
+// What is widened by itself: a buffer, or one member of all elements of one.
+struct WidePart {
+  const Allocation* allocation;
+  Numbers numbers;
+  const Member* member = nullptr;
+  uint64_t stride() const { return member ? numbers.members->stride : std::max(numbers.of.number.bytes, 1u); }
+  bool integers() const { return !numbers.mixed && numbers.of.number.kind == NumberKind::kInteger; }
+};
+
+std::vector<WidePart> wide_parts(const LaunchRequest& request) {
+  std::vector<WidePart> found;
+  for (const auto& [allocation, numbers] : in_order(request)) {
+    if (!numbers.members) found.push_back({allocation, numbers});
+    for (size_t i = 0; numbers.members && i < numbers.members->members.size(); ++i) {
+      const Member& member = numbers.members->members[i];
+      if (member.number.bytes == 0 || member.offset + member.number.bytes > numbers.members->stride) continue;
+      found.push_back({allocation, numbers, &member});
+      found.back().numbers.of.number = member.number;
+    }
+  }
+  return found;
+}
+
 bool is_rising(const Allocation& a, const Numbers& numbers) {
   if (numbers.mixed || !numbers.of.constant || numbers.members || numbers.of.number.kind != NumberKind::kInteger)
     return false;
@@ -220,12 +243,11 @@ bool is_rising(const Allocation& a, const Numbers& numbers) {
 
 std::vector<WideLaunch> wide_of(const LaunchRequest& request) {
   std::vector<WideBuffer> buffers;
-  for (const auto& [allocation, numbers] : in_order(request)) {
-    const auto [kind, each] = numbers.of.number;
-    const bool integers = kind == NumberKind::kInteger && !numbers.mixed;
-    const uint64_t asked = allocation->bytes - allocation->room;
-    buffers.push_back({asked / std::max(each, 1u), integers, integers && each <= 2, numbers.of.constant,
-                       is_rising(*allocation, numbers)});
+  for (const WidePart& part : wide_parts(request)) {
+    const Numbers& numbers = part.numbers;
+    const uint64_t asked = part.allocation->bytes - part.allocation->room;
+    buffers.push_back({asked / part.stride(), part.integers(), part.integers() && numbers.of.number.bytes <= 2,
+                       numbers.of.constant, is_rising(*part.allocation, numbers)});
   }
   const bool may_grow = !has_bare_arrays(*request.kernel->module);  // each is small enough to be watched
   const bool alone = settings().reads_grid && settings().shapes.empty();
@@ -548,7 +570,8 @@ void OtherNumbers::alter_wide(const LaunchRequest& request, uint32_t variant) {
   altered_.watched = wide.size.larger || may_be_watched(request);
   size_t number = 0;
   if (wide.size.larger || wide.data == WideLaunch::Data::kLong) vary_rooms(request, wide.bits);
-  for (const auto& [allocation, numbers] : in_order(request)) {
+  for (const WidePart& part : wide_parts(request)) {
+    const auto& [allocation, numbers, member] = part;
     const uint32_t each = numbers.of.number.bytes;
     const bool beyond = wide.data == WideLaunch::Data::kBeyond && wide.buffer == number;
     const bool carries = wide.data == WideLaunch::Data::kCarry && each * 8 > wide.bits;
@@ -558,11 +581,12 @@ void OtherNumbers::alter_wide(const LaunchRequest& request, uint32_t variant) {
         wide.data == WideLaunch::Data::kFull && numbers.of.constant && (each <= 2 || each * 8 == wide.bits);
     const bool longer = wide.data == WideLaunch::Data::kLong && is_rising(*allocation, numbers);
     ++number;
-    if (numbers.mixed || numbers.of.number.kind != NumberKind::kInteger ||
-        !(beyond || raised || equal || full || longer))
-      continue;
+    if (!part.integers() || !(beyond || raised || equal || full || longer)) continue;
     auto* at = reinterpret_cast<char*>(allocation->base);  // NOLINT(performance-no-int-to-ptr)
-    if (longer)
+    if (member)
+      change_column(at, allocation->bytes, numbers.members->stride, *member,
+                    [&](char* first, uint64_t bytes) { widen(first, bytes, each, wide.data, wide.bits); });
+    else if (longer)
       lengthen(at, allocation->bytes - allocation->room, each, wide.bits);
     else
       widen(at, allocation->bytes, each, wide.data, wide.bits);
