@@ -17,6 +17,7 @@ ABI_VERSION = 5
 _COMBINED = 16  # kSiteCombined of the runtime
 _SPINS = 64  # flag of ir.memory
 _CONSTANT, _CHAINED = 512, 2048  # likewise, of a load
+FIXED = "fixed"  # of a device variable: neither kernels nor the host can write it
 
 
 @dataclass(frozen=True)
@@ -152,13 +153,16 @@ def parse_module(path: Path, row: Mapping[str, Any]) -> ModuleFacts:
             sites=tuple(_site(site) for site in row["sites"]),
             blocks=_blocks(row),
             kernels={symbol: _kernel(symbol, kernel) for symbol, kernel in row["kernels"].items()},
-            quantities=tuple(
-                _quantity(name, one) for name, facts in row["symbols"].items() for one in facts.get("quantities", ())
-            ),
+            quantities=tuple(_quantity(name, one) for name, facts in row["symbols"].items() for one in _open(facts)),
             numbers=_encodings(row["symbols"].values()),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise ProtocolError(f"{path}: malformed metadata: {error!r}") from error
+
+
+def _open(symbol: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """What a device variable consists of, unless all of it stands in the program's text."""
+    return () if symbol.get(FIXED) else symbol.get("quantities", ())
 
 
 def _site(row: Mapping[str, Any]) -> SiteFacts:

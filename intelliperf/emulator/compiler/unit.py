@@ -26,6 +26,7 @@ from intelliperf.emulator.compiler.device import (
     run_tool,
 )
 from intelliperf.emulator.compiler.devicelink import IR_SECTION, linked_symbol, pack_module, unpack_modules
+from intelliperf.emulator.compiler.hostnames import mark_out_of_reach
 from intelliperf.emulator.compiler.machinecode import machine_code_wanted, machine_container
 from intelliperf.emulator.compiler.targetsites import ATOMICS, COMPILER
 from intelliperf.emulator.isa import compile_for_target
@@ -70,6 +71,9 @@ def compile_unit(unit: Unit, output: Path, toolchain: Toolchain) -> Compiled:
             device_side = pool.submit(_device_side, unit, host, work, device_rule, toolchain, facts)
             warnings = compile_front_end([*toolchain.clang, *host[:-1], *host_only, source], unit)
             payload = device_side.result()
+        if not unit.relocatable and not machine_code_wanted():
+            named = assembly.read_text(encoding="utf-8", errors="surrogateescape")
+            payload.write_bytes(mark_out_of_reach(payload.read_bytes(), named))
         _join(assembly, payload, unit.relocatable)
         _assemble(assembly, output, toolchain)
         return Compiled(

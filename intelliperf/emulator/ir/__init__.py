@@ -23,6 +23,7 @@ from intelliperf.emulator.ir.functions import (
 from intelliperf.emulator.ir.kernels import adapters, describe_kernel, kernel_names, map_arguments, shared_reach
 from intelliperf.emulator.ir.layout import Layout
 from intelliperf.emulator.ir.module import Module, parse_module
+from intelliperf.emulator.ir.onlyread import is_only_read
 from intelliperf.emulator.ir.places import Places, name_locations
 from intelliperf.emulator.ir.quantities import Users, of_variable, only_loaded
 from intelliperf.emulator.ir.reach import Reach
@@ -139,7 +140,10 @@ def instrument(
 
 
 def _describe_symbols(module: Module, variables: Variables, debug: DebugInfo) -> None:
-    """Which numbers device variables hold that kernels only read, and what becomes of these."""
+    """Which device variables kernels only read, which numbers these hold, and what becomes of them."""
+    for name, facts in variables.symbols.items():
+        if is_only_read(f"@{name}", module, facts["constant"]):
+            facts["only_read"] = True
     users = [Users(function) for function in module.functions] if variables.types else []
     for name, kind in variables.types.items():
         facts = variables.symbols[name]

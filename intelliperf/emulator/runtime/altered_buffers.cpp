@@ -59,7 +59,7 @@ std::map<const Allocation*, Numbers> altered_with(const LaunchRequest& request, 
     numbers.of.constant &= parameter.constant || is_only_read(parameter);
   }
   for (const auto& variable : request.kernel->module->variables) {
-    const Allocation* a = variable->managed ? nullptr : find(variable->address);
+    const Allocation* a = variable->managed || variable->fixed ? nullptr : find(variable->address);
     if (!a || a->kind != MemoryKind::kSymbol) continue;
     uint32_t order = 0;  // of its name, for a candidate may add variables
     for (const char c : variable->name) order = order * 31 + static_cast<unsigned char>(c);

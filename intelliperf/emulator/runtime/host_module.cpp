@@ -149,6 +149,7 @@ int ModuleGetGlobal(void** pointer, size_t* bytes, Module* module, const char* n
   if (!name || !module) return kInvalidValue;
   for (const auto& variable : module->variables) {
     if (variable->name != name || !find_variable(variable->host_variable)) continue;
+    variable->fixed = false;
     if (pointer) *pointer = variable->address;
     if (bytes) *bytes = variable->bytes;
     return kSuccess;

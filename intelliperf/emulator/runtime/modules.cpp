@@ -196,6 +196,7 @@ void resolve(Variable& variable) {
   const JsonValue& described = variable.module->metadata["symbols"][variable.name];
   variable.number = read_number(described["number"]);
   variable.guard = described["guard"].unsigned_or(0);
+  variable.fixed = described["fixed"].boolean();
   if (variable.address && variable.bytes)
     register_memory(reinterpret_cast<uintptr_t>(variable.address), variable.bytes, MemoryKind::kSymbol, 0,
                     variable.name.c_str(), variable.guard);

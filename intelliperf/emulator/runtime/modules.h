@@ -84,6 +84,7 @@ struct Variable {
   bool constant = false;
   Number number;  // what it consists of
   bool managed = false;
+  bool fixed = false;       // as the program's text has it: neither kernels nor the host can write it
   bool mirrored = false;    // CUDA's __managed__: the host reads and writes its own copy between launches
   void* address = nullptr;  // null until the module is loaded
 };
