@@ -188,6 +188,67 @@ assert torch.allclose(y, torch.relu(x) * 2 + 1)
     assert kernel["dispatches"] == 1
 
 
+@pytest.mark.slow
+@pytest.mark.torch
+def test_what_is_compiled_is_cast_as_the_program_asks_around_it_and_within(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(
+        """
+import torch
+torch.manual_seed(0)
+model = torch.nn.Linear(32, 16).cuda()
+x = torch.randn(8, 32, device="cuda")
+plain = model(x)
+
+def within(x):
+    with torch.autocast("cuda", dtype=torch.bfloat16):
+        y = model(x)
+    return y, model(x)
+
+def around(x):
+    return torch.relu(model(x))
+
+cast, again = torch.compile(within)(x)
+assert cast.dtype is torch.bfloat16 and again.dtype is torch.float32 and cast.is_cuda
+assert torch.allclose(cast.float(), plain, atol=0.05) and torch.allclose(again, plain, atol=1e-5)
+compiled = torch.compile(around)
+with torch.autocast("cuda", dtype=torch.float16):
+    assert compiled(x).dtype is torch.float16
+assert compiled(x).dtype is torch.float32
+"""
+    )
+    status, _, err = emulated(tmp_path, interpreter("triton", "torch"), "app.py")
+    assert status == 0, err
+
+
+@pytest.mark.torch
+def test_what_pytorch_lacks_without_cuda_says_so_by_its_name(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(
+        """
+import torch
+from intelliperf_presented import surface
+x = torch.ones(4, device="cuda")
+calls = {
+    "torch.cuda.nccl.version": torch.cuda.nccl.version,
+    "torch.cuda.tunable.is_enabled": torch.cuda.tunable.is_enabled,
+    "torch.cuda.memory._snapshot": torch.cuda.memory._snapshot,
+    "torch.cuda.CUDAGraph": torch.cuda.graphs.CUDAGraph,
+    "torch.nn.parallel.comm.scatter": lambda: torch.nn.DataParallel(torch.nn.Linear(4, 4).cuda())(x),
+}
+for name, call in calls.items():
+    try:
+        call()
+    except surface.NotPresented as error:
+        assert str(error).startswith(name), (name, str(error))
+    else:
+        raise SystemExit(f"{name} neither works nor says so")
+assert x.share_memory_().is_cuda and x.is_shared()
+raise SystemExit("all named")
+"""
+    )
+    _, _, err = emulated(tmp_path, interpreter("triton", "torch"), "app.py")
+    assert "all named" in err
+
+
 LOOKS = """
 import triton, triton.language as tl
 from arrays import Array

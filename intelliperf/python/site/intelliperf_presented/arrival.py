@@ -42,6 +42,7 @@ _AFTER: dict[str, Callable[[ModuleType], None]] = {
     "triton": _present_triton,
     "torch": _present_torch,
     "torch._dynamo.eval_frame": _of_compiler("present_dynamo"),
+    "torch._dynamo.variables.ctx_manager": _of_compiler("present_contexts"),
     "torch._inductor.runtime.hints": _of_compiler("present_hints"),
     "torch._inductor.runtime.triton_helpers": _of_compiler("present_helpers"),
     "torch._inductor.runtime.benchmarking": _of_compiler("present_benchmarking"),

@@ -1,7 +1,7 @@
 """`torch.autocast("cuda")` on the presented device, whose tensors are the host's to PyTorch: it casts none of them.
 
 The lists are those of PyTorch's documentation ("CUDA Ops that can autocast"). What `torch.compile` compiles runs
-without the mode that asks here.
+without the mode that asks here: see `compiling`.
 """
 
 from __future__ import annotations

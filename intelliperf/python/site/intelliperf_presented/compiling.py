@@ -57,7 +57,7 @@ def _without_mode(compiled: Any) -> Any:
         for name in _LAUNCHERS:  # of compiled C++, for a GPU that is there
             if hasattr(settings, name):
                 setattr(settings, name, False)
-        with _pop_mode_temporarily(), memory.on_device(device), _no_accelerator():
+        with _pop_mode_temporarily(), memory.on_device(device), _no_accelerator(), _autocasting(device):
             before, settings.cpu_backend = settings.cpu_backend, "triton" if device else "cpp"
             try:
                 return compiled(*args, **kwargs)
@@ -65,6 +65,41 @@ def _without_mode(compiled: Any) -> Any:
                 settings.cpu_backend = before
 
     return call
+
+
+_for_device = [False]  # whether what is compiled now works on device tensors
+
+
+@contextlib.contextmanager
+def _autocasting(device: bool) -> Iterator[None]:
+    """What the program casts on its GPU is cast on the host, where its tensors are to PyTorch."""
+    import torch
+
+    cast = device and torch.is_autocast_enabled("cuda")
+    outer = torch.autocast("cpu", torch.get_autocast_dtype("cuda")) if cast else contextlib.nullcontext()
+    before, _for_device[0] = _for_device[0], device
+    try:
+        with outer:
+            yield
+    finally:
+        _for_device[0] = before
+
+
+def present_contexts(module: ModuleType) -> None:
+    """`torch._dynamo.variables.ctx_manager`: the same for `torch.autocast` within what is compiled."""
+    import torch
+
+    variable = module.AutocastModeVariable
+    of_program = variable.create
+
+    def create(*args: Any, **kwargs: Any) -> Any:
+        made = of_program(*args, **kwargs)
+        kind, dtype, *rest = made.target_values
+        if kind == "cuda" and _for_device[0]:
+            made.target_values = ["cpu", dtype or torch.get_autocast_dtype("cuda"), *rest]
+        return made
+
+    variable.create = staticmethod(create)
 
 
 @contextlib.contextmanager

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from . import missing
 from .runtime import chip, runtime
 
 HIP_VERSION = "6.2.41133"
@@ -24,9 +25,10 @@ class NotPresented(RuntimeError):
 
 def _refusing(name: str, absent: object) -> object:
     """In place of `absent`: a class remains one, and a decorated function keeps what it was made of, as dynamo asks."""
+    whole = name if name.startswith("torch.") else f"torch.cuda.{name}"
 
     def refuse(*args: object, **kwargs: object) -> Any:
-        raise NotPresented(f"torch.cuda.{name} {_REFUSED_BY_NAME}")
+        raise NotPresented(f"{whole} {_REFUSED_BY_NAME}")
 
     if isinstance(absent, type):
         return type(name, (), {"__new__": refuse, "__module__": absent.__module__})
@@ -362,9 +364,10 @@ def present(torch: ModuleType) -> None:
     from . import tensors
 
     cuda, table = torch.cuda, _table(torch)
-    for name in cuda.__all__:
-        if name not in table and name not in KEPT:
-            setattr(cuda, name, _refusing(name, getattr(cuda, name, None)))
+    refused = {name: getattr(cuda, name, None) for name in cuda.__all__ if name not in table and name not in KEPT}
+    for name, absent in refused.items():
+        setattr(cuda, name, _refusing(name, absent))
+    missing.refuse(torch, {id(absent): getattr(cuda, name) for name, absent in refused.items()}, set(table), _refusing)
     for name, answer in table.items():
         setattr(cuda, name, _apart(answer))
     for name, answer in _accelerator(table).items() if hasattr(torch, "accelerator") else ():

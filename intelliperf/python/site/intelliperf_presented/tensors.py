@@ -222,6 +222,11 @@ def _pinned(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
     return tensor.clone()
 
 
+def _shared(tensor: torch.Tensor, *args: Any) -> torch.Tensor:
+    """A GPU's memory is held to be shared already."""
+    return tensor if on_device(tensor) else tensor.share_memory_(*args)
+
+
 def _recorded(tensor: torch.Tensor, stream: object) -> None:
     """In place of PyTorch's, which takes its own streams alone: what was issued is done before memory is used again."""
 
@@ -243,6 +248,8 @@ _SPECIAL: Mapping[Any, Callable[..., Any]] = {
     torch.Tensor.__array__: _array,
     torch.Tensor.__repr__: _repr,
     torch.Tensor.pin_memory: _pinned,
+    torch.Tensor.share_memory_: _shared,
+    torch.Tensor.is_shared: lambda tensor: on_device(tensor) or tensor.is_shared(),
     torch.Tensor.is_pinned: lambda tensor, *args: False,
 }
 # These only read or set what a device is called.
