@@ -5,15 +5,17 @@
 `diagnose`: a whole run on each HIP example, with the stand-in for rocprofv3. `verdict`: `verify` of a block-wise sum in
 examples/reduction. `handles`: `doctor --amd`, and what it says of the slowest buffer that another process opens in the
 sandbox (at most 0.5 s). `interception`: a program of many launches, none of which is looked at, with and without the
-tools library, in turn. Wall time says what a user waits on this machine under its load, which is printed; processor
-time, of the whole tree of processes, is what the work takes. The device computes kernels on a processor: times of the
-application's own runs are the device's, not a card's.
+tools library, in turn until the ratio's 95 % interval is two percent wide to each side, or forty times. Wall time says
+what a user waits on this machine under its load, which is printed; processor time, of the whole tree of processes, is
+what the work takes. The device computes kernels on a processor: times of the application's own runs are the device's,
+not a card's.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import resource
 import shlex
@@ -23,7 +25,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,6 +35,7 @@ sys.path[:0] = [str(TESTS / "rocm"), str(ROOT)]
 
 from rocmdevice import LAUNCHER, build_device, compile_hip  # noqa: E402  of the tests
 
+from intelliperf.counting.sampling import t95  # noqa: E402
 from intelliperf.processes.process import run  # noqa: E402
 from intelliperf.processes.sandbox import UNCONFINED  # noqa: E402
 from intelliperf.records import Application, Interception, Kernel  # noqa: E402
@@ -40,7 +43,8 @@ from intelliperf.rocm.backend import RocmBackend  # noqa: E402
 from intelliperf.validation.runs.lockstep import Setting, record  # noqa: E402
 from intelliperf.validation.runs.side import SideRun  # noqa: E402
 
-PAIRS = 5
+FEWEST_PAIRS, MOST_PAIRS = 8, 40
+WANTED_HALF_WIDTH = 0.02
 BUILDS = {"transpose": ("cmake -S . -B build", "cmake --build build")}
 PROGRAMS = {"reduction": "./app", "transpose": "build/transpose"}  # of the others as the example is called
 EXAMPLES = ("reduction", "transpose", "particles", "mixing", "sides", "triad")
@@ -89,6 +93,7 @@ class Spent:
 def spend(argv: Sequence[str], place: Path) -> Spent:
     path = os.pathsep.join([str(Path(sys.executable).parent), str(TESTS / "rocprofv3"), os.environ["PATH"]])
     environment = {**{n: v for n, v in os.environ.items() if not n.endswith("_API_KEY")}, "PATH": path}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its bytecode
     load, before, begun = os.getloadavg()[0], resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     done = subprocess.run(argv, cwd=place, env=environment, capture_output=True, text=True, check=False)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -161,12 +166,29 @@ def interception(place: Path) -> None:
         "seen": lambda: record(setting, SideRun("seen", application, Interception(kernels=("none",)))),
     }
     ways["seen"]()  # builds the library
-    rows = [{name: used(way) for name, way in ways.items()} for _ in range(PAIRS)]
+    rows: list[dict[str, tuple[float, float]]] = []
+    while len(rows) < FEWEST_PAIRS or (len(rows) < MOST_PAIRS and half_width(ratios_of(rows, 0)) > WANTED_HALF_WIDTH):
+        order = list(ways) if len(rows) % 2 else list(reversed(ways))
+        rows.append({name: used(ways[name]) for name in order})
     for at, what in enumerate(("processor", "wall")):
-        ratios = sorted(row["seen"][at] / row["alone"][at] for row in rows)
+        ratios = ratios_of(rows, at)
+        middle, half = geometric_mean(ratios), half_width(ratios)
         alone = statistics.median(row["alone"][at] for row in rows)
-        print(f"interception, {what} time: {alone:.2f} s alone, ratio {statistics.median(ratios):.3f} "
-              f"({ratios[0]:.3f} to {ratios[-1]:.3f}), load {os.getloadavg()[0]:.1f}")  # fmt: skip
+        print(f"interception, {what} time: {alone:.2f} s alone, ratio {middle:.3f} (95 %: {middle / (1 + half):.3f} to "
+              f"{middle * (1 + half):.3f}, {len(rows)} pairs), load {os.getloadavg()[0]:.1f}", flush=True)  # fmt: skip
+
+
+def ratios_of(rows: Sequence[Mapping[str, tuple[float, float]]], at: int) -> list[float]:
+    return [row["seen"][at] / row["alone"][at] for row in rows]
+
+
+def geometric_mean(ratios: Sequence[float]) -> float:
+    return math.exp(statistics.fmean(map(math.log, ratios)))
+
+
+def half_width(ratios: Sequence[float]) -> float:
+    """Of the mean's 95 % interval, as a share of it: ratios are near one, and their logarithms are averaged."""
+    return math.expm1(t95(len(ratios) - 1) * statistics.stdev(map(math.log, ratios)) / math.sqrt(len(ratios)))
 
 
 WORK = {"diagnose": diagnose, "verdict": verdict, "handles": handles, "interception": interception}
