@@ -118,7 +118,7 @@ def clangs_for_hip(oldest: int = _LLVM_OLDEST) -> Iterator[Compiler]:
 
 def why_it_fails(compiler: Compiler, architecture: str, more: Sequence[str] = ()) -> str:
     """ "" where it builds and links a program of one kernel; kept, since every run asks."""
-    key = repr((compiler, architecture, tuple(more), _stamp(Path(compiler.words[0])), _TRIAL))
+    key = repr((compiler, architecture, tuple(more), stamp(Path(compiler.words[0])), _TRIAL))
     kept = cache_directory() / "rocm" / f"works-{hashlib.sha256(key.encode()).hexdigest()[:24]}"
     if kept.exists():
         return ""
@@ -136,7 +136,8 @@ def why_it_fails(compiler: Compiler, architecture: str, more: Sequence[str] = ()
     return next((line for line in said if _COMPLAINT.search(line)), (said or [done.describe()])[-1])
 
 
-def _stamp(program: Path) -> tuple[int, int]:
+def stamp(program: Path) -> tuple[int, int]:
+    """Another where the file was replaced."""
     known = program.stat()
     return known.st_mtime_ns, known.st_size
 
@@ -144,7 +145,7 @@ def _stamp(program: Path) -> tuple[int, int]:
 def version_of(program: Path) -> str:
     """In one line: HIP's and its clang's. Kept until the program changes."""
     try:
-        key = repr((str(program), str(program.resolve()), _stamp(program), os.environ.get("HIP_CLANG_PATH")))
+        key = repr((str(program), str(program.resolve()), stamp(program), os.environ.get("HIP_CLANG_PATH")))
     except OSError:
         return program.name
     memo = cache_directory() / "rocm" / f"version-{hashlib.sha256(key.encode()).hexdigest()[:24]}"

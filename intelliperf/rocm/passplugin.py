@@ -7,6 +7,7 @@ and that one alone.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections.abc import Sequence
@@ -18,7 +19,8 @@ from pathlib import Path
 from intelliperf.errors import ToolchainError
 from intelliperf.interception.building import built, run_tool
 from intelliperf.processes.process import output_of
-from intelliperf.rocm.compilers import Compiler, clangs_for_hip, find_compiler, why_it_fails
+from intelliperf.processes.storage import cache_directory, write_atomically
+from intelliperf.rocm.compilers import Compiler, clangs_for_hip, find_compiler, stamp, why_it_fails
 
 _HERE = Path(__file__).resolve().parent
 _SOURCES = (*sorted((_HERE / "plugin").glob("*.[ch]*")), _HERE / "native" / "records.h")
@@ -59,16 +61,36 @@ def recorder(architecture: str) -> Recorder:
         return Recorder(own, _usable(own, architecture))
     except ToolchainError as error:
         why = error
-    for other in clangs_for_hip(oldest=_OLDEST):
-        if other.words[0] == own.words[0]:
-            continue
-        words = (*other.words, *_as_it_was(own, other))
-        candidate = Compiler(words, other.complete, other.version)
+    others = [
+        Compiler((*other.words, *_as_it_was(own, other)), other.complete, other.version)
+        for other in clangs_for_hip(oldest=_OLDEST)
+        if other.words[0] != own.words[0]
+    ]
+    kept = _choice_among(others, architecture)
+    for candidate in sorted(others, key=lambda other: repr(other) != _kept_text(kept)):
         try:
-            return Recorder(candidate, _usable(candidate, architecture), str(why))
+            found = Recorder(candidate, _usable(candidate, architecture), str(why))
         except ToolchainError:
             continue
+        if repr(candidate) != _kept_text(kept):
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(kept, repr(candidate).encode())
+        return found
     raise why
+
+
+def _choice_among(others: Sequence[Compiler], architecture: str) -> Path:
+    """Where it is kept which of these worked, until one of them changes: a trial that fails takes seconds."""
+    stamps = [(other, stamp(Path(other.words[0]))) for other in others]
+    key = hashlib.sha256(repr((architecture, stamps)).encode()).hexdigest()[:24]
+    return cache_directory() / "rocm" / f"recorder-{key}"
+
+
+def _kept_text(kept: Path) -> str:
+    try:
+        return kept.read_text(encoding="utf-8")
+    except OSError:
+        return ""
 
 
 def _as_it_was(own: Compiler, other: Compiler) -> tuple[str, ...]:
@@ -107,12 +129,12 @@ def pass_plugin(compiler: Compiler) -> Path:
 
 def llvm_of(compiler: Compiler) -> LLVM:
     """The headers of the LLVM that this compiler is made of. Raises `ToolchainError` with the remedy."""
+    if compiler.clang is not None and compiler.clang < _OLDEST:
+        raise ToolchainError(f"{compiler.version} is of LLVM {compiler.clang}; recording accesses needs {_OLDEST}")
     done, out, err = output_of([*compiler.words, "--version"], _DEADLINE_S, {"HIP_PLATFORM": "amd"})
     place = _INSTALLED.search(out)
     if not done.ok or place is None:
         raise ToolchainError(f"{compiler.words[0]} --version does not tell where its LLVM is: {(err or out).strip()}")
-    if compiler.clang is not None and compiler.clang < _OLDEST:
-        raise ToolchainError(f"{compiler.version} is of LLVM {compiler.clang}; recording accesses needs {_OLDEST}")
     config = Path(place["place"]) / "llvm-config"
     if not config.exists():
         raise ToolchainError(f"{config} is missing: {_remedy(compiler.version)}")

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from intelliperf.errors import ToolchainError
+from intelliperf.rocm import passplugin
+from intelliperf.rocm.compilers import Compiler
 from intelliperf.rocm.passplugin import LLVM, llvm_of
-from intelliperf.rocm.toolchain import Compiler, with_plugin
+from intelliperf.rocm.toolchain import with_plugin
 
 
 def program(path: Path, script: str) -> Path:
@@ -68,3 +70,25 @@ def test_the_plugin_sees_the_devices_code_alone_and_not_relocatable_code() -> No
     assert with_plugin(["-fgpu-rdc", "k.hip"], "") == ["-fgpu-rdc", "k.hip"]
     with pytest.raises(ToolchainError, match="-fgpu-rdc"):
         with_plugin(["-fgpu-rdc", "k.hip"], "/x/plugin.so")
+
+
+def test_a_compiler_that_cannot_record_is_tried_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    newer, older = (program(tmp_path / f"clang++-{number}", ":") for number in (22, 19))
+    others = [Compiler((str(clang),), False, f"clang version {clang.name[-2:]}.1.0") for clang in (newer, older)]
+    tried: list[str] = []
+
+    def usable(compiler: Compiler, architecture: str) -> Path:
+        tried.append(compiler.words[0])
+        if compiler.words[0] != str(older):
+            raise ToolchainError("loads no plugin")
+        return tmp_path / "plugin.so"
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(passplugin, "find_compiler", lambda _: Compiler(("/hipcc",), True, "clang version 15.0.6"))
+    monkeypatch.setattr(passplugin, "clangs_for_hip", lambda oldest: iter(others))
+    monkeypatch.setattr(passplugin, "_usable", usable)
+    for _ in range(2):
+        passplugin.recorder.cache_clear()
+        assert passplugin.recorder("gfx90a").compiler.words[0] == str(older)
+    passplugin.recorder.cache_clear()
+    assert tried == ["/hipcc", str(newer), str(older), "/hipcc", str(older)]
