@@ -11,7 +11,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from intelliperf.dropins.compilelog import log_or_say_why_not
 from intelliperf.dropins.programs import kept_programs, python_script
 from intelliperf.dropins.redirect import named_as, redirecting
 from intelliperf.errors import IntelliPerfError, ToolchainError
@@ -123,8 +122,15 @@ def run(name: str, words: Sequence[str]) -> None:
     except IntelliPerfError as error:
         sys.exit(f"{name}: error: {error}")
     if compiles_hip:
-        log_or_say_why_not("hipcc", words, compiler.describe())
+        _log(words, compiler)
     os.execv(argv[0], argv)
+
+
+def _log(words: Sequence[str], compiler: Compiler) -> None:
+    # Half of this program's time, of which a build system's questions to compilers need nothing.
+    from intelliperf.dropins.compilelog import log_or_say_why_not
+
+    log_or_say_why_not("hipcc", words, compiler.describe())
 
 
 def _real_compiler(name: str, named: str, compiles_hip: bool) -> Compiler:
