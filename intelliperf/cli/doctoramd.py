@@ -356,7 +356,8 @@ def _instrumentation(chain: _Chain) -> str:
 
     kernel = Kernel(chain.symbol, "probe")
     logs = chain.made("records")
-    with recording.record(chain.built(), kernel, chain.backend.probe(), _DEADLINE_S, logs) as recorded:
+    with recording.recording_beside(chain.built(), kernel, chain.backend.probe(), _DEADLINE_S, logs) as recording_of:
+        recorded = recording_of()
         (dispatch,) = recorded.recorded
         stored = sum(
             figures["lanes"]

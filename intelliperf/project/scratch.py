@@ -16,7 +16,7 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -217,15 +217,24 @@ class Workspace:
                 raise ValueError(f"{edit.path} is not the text that this edit was made for")
             replace_text(target, edit.text)
 
-    def build(self, environment: Mapping[str, str], deadline_s: float, logs: Path) -> Built:
-        """Run the build commands in order; stops at the first that fails. Without any there is nothing to build."""
+    def build(
+        self,
+        environment: Mapping[str, str],
+        deadline_s: float,
+        logs: Path,
+        look: Callable[[], None] = lambda: None,
+    ) -> Built:
+        """Run the build commands in order; stops at the first that fails. Without any there is nothing to build.
+
+        `look` is called now and then; what it raises ends the build.
+        """
         temporary = self.root / "tmp"  # goes with the copy, also where a compiler is killed
         temporary.mkdir(exist_ok=True)
         additions = {**dict(self.application.environment), "TMPDIR": str(temporary), **environment}
         done = nothing_run(logs)
         for number, command in enumerate(self.original.build_commands):
             argv = [self._all_inside(argument) for argument in command]
-            done = run(argv, self.tree, deadline_s, logs, f"build-{number}", additions)
+            done = run(argv, self.tree, deadline_s, logs, f"build-{number}", additions, look=look)
             mask_logs(logs)
             if not done.ok:
                 refuse_full_disk(self.tree)

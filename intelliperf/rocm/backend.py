@@ -56,7 +56,7 @@ from intelliperf.rocm.codeobject import Accesses
 from intelliperf.rocm.lines import Code
 from intelliperf.rocm.linetimes import LineTimes
 from intelliperf.rocm.metadata import KernelNeeds, kernel_needs
-from intelliperf.rocm.recordlines import Recorded
+from intelliperf.rocm.recording import Recording
 from intelliperf.rocm.samples import NAMES, Samples, interval_for, sampled_lines, take
 from intelliperf.rocm.symbols import plain
 
@@ -237,9 +237,23 @@ class RocmBackend:
     def _looked_up(
         self, application: Application, kernel: Kernel, deadline_s: float, whole: Mapping[Metric, Quantity]
     ) -> _Lines:
+        # The build with records needs the processor, the runs that find times per line the device.
+        with recording.recording_beside(
+            application, kernel, self.probe(), deadline_s, self._logs("records")
+        ) as recorded:
+            times = self._line_times(application, kernel, deadline_s)
+            return self._lines_by(application, kernel, whole, times, recorded)
+
+    def _lines_by(
+        self,
+        application: Application,
+        kernel: Kernel,
+        whole: Mapping[Metric, Quantity],
+        times: LineTimes,
+        recorded: Callable[[], Recording],
+    ) -> _Lines:
         device = self.probe()
         project = application.project
-        times = self._line_times(application, kernel, deadline_s)
         seen = lines.Seen(whole, times, device.wave_size)
         scratch = self._logs("lines")
         code: Code | Exception
@@ -249,7 +263,8 @@ class RocmBackend:
         except (ToolchainError, SourceNotFound) as error:
             code = error  # its code is in a library, say
         try:
-            recorded = self._recorded_lines(application, kernel, deadline_s, code, whole)
+            own = code if isinstance(code, Code) else None
+            found = recordlines.recorded_lines(recorded(), kernel, project, whole, own)
         except (ToolchainError, ApplicationFailed) as error:
             if isinstance(code, Exception):
                 raise SourceNotFound(f"{kernel.name}: {code}") from code
@@ -258,8 +273,8 @@ class RocmBackend:
             accesses = lines.kernel_lines(code, kernel, project, seen, way)
         else:
             way = "from what instrumented code recorded"
-            accesses = recorded.evidence
-            for kind, reason in recorded.left_out.items():
+            accesses = found.evidence
+            for kind, reason in found.left_out.items():
                 way += f", but {kind.value} from the line table ({reason})"
                 if isinstance(code, Code):
                     known = lines.kernel_lines(code, kernel, project, seen, reason)
@@ -267,18 +282,6 @@ class RocmBackend:
         notes = (f"lines of {kernel.name}: {way}; {times.describe()}",)
         beside = lines.beside_accesses(code, kernel, project, seen) if isinstance(code, Code) else ()
         return _Lines(whole, (*beside, *accesses), notes)
-
-    def _recorded_lines(
-        self,
-        application: Application,
-        kernel: Kernel,
-        deadline_s: float,
-        code: Code | Exception,
-        whole: Mapping[Metric, Quantity],
-    ) -> Recorded:
-        with recording.record(application, kernel, self.probe(), deadline_s, self._logs("records")) as recorded:
-            own = code if isinstance(code, Code) else None
-            return recordlines.recorded_lines(recorded, kernel, application.project, whole, own)
 
     def timeline(self, application: Application, deadline_s: float) -> Timeline | None:
         return None

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil
 from pathlib import Path
+from threading import Event
 
 from intelliperf.counting import NATIVE
 from intelliperf.errors import ApplicationFailed, ToolchainError
@@ -92,18 +94,24 @@ def counting_program() -> Path:
 
 
 @contextmanager
-def record(
+def recording_beside(
     application: Application, kernel: Kernel, device: Device, deadline_s: float, logs: Path
-) -> Iterator[Recording]:
-    """Builds the project once more, with records, and runs it until they have room; three times at most.
+) -> Iterator[Callable[[], Recording]]:
+    """Builds the project once more, with records, beside what its user does meanwhile.
 
-    The build is gone afterwards. Raises `ToolchainError` where the kernel cannot be made to record,
-    `ApplicationFailed` where it does not run.
+    What it yields waits for the build and runs it until the records have room, three times at most. The build is gone
+    afterwards. It raises `ToolchainError` where the kernel cannot be made to record, `ApplicationFailed` where it does
+    not run.
     """
     workspace = Workspace.create(application, logs / "instrumented")
+    stopped = Event()
     try:
-        modules = _instrumented(workspace, kernel, device, deadline_s, logs)
-        yield _recorded(workspace, modules, kernel, device, deadline_s, logs)
+        with ThreadPoolExecutor(1) as beside:
+            building = beside.submit(_instrumented, workspace, kernel, device, deadline_s, logs, stopped)
+            try:
+                yield lambda: _recorded(workspace, building.result(), kernel, device, deadline_s, logs)
+            finally:
+                stopped.set()
     finally:
         workspace.remove()
 
@@ -132,15 +140,20 @@ def _recorded(
 
 
 def _instrumented(
-    workspace: Workspace, kernel: Kernel, device: Device, deadline_s: float, logs: Path
+    workspace: Workspace, kernel: Kernel, device: Device, deadline_s: float, logs: Path, stopped: Event
 ) -> tuple[Module, ...]:
     """Builds the project so that the kernel records."""
+
+    def look() -> None:
+        if stopped.is_set():
+            raise ToolchainError("the build with records was stopped")
+
     if not workspace.original.build_commands:
         raise ToolchainError("there is no build command to build the kernel with records")
     architecture = device.architecture
     recording_build = instrumentation((kernel.symbol,), logs, architecture)
     environment = {**toolchain.build_environment(architecture), **recording_build}
-    done = workspace.build(environment, deadline_s, logs)
+    done = workspace.build(environment, deadline_s, logs, look)
     if not done.ok:
         raise ToolchainError(f"with records {done.complaint()}")
     modules = read_modules(sites_directory(logs))

@@ -231,8 +231,8 @@ def test_a_kernel_that_waits_for_its_thread_is_recorded(tmp_path: Path) -> None:
     application = Application(("./app",), tmp_path, tmp_path, (build,), launcher=LAUNCHER)
     device = RocmBackend(tmp_path / "device", None, UNCONFINED, LAUNCHER).probe()
     kernel = Kernel("_Z5waitsPVKiPi", "waits")
-    with recording.record(application, kernel, device, DEADLINE_S, tmp_path / "logs") as found:
-        (dispatch,) = found.dispatches
+    with recording.recording_beside(application, kernel, device, DEADLINE_S, tmp_path / "logs") as recorded:
+        (dispatch,) = recorded().dispatches
     assert dispatch.fate == "recorded" and dispatch.kept_words > 0
 
 
