@@ -94,6 +94,19 @@ def _candidates() -> Iterator[Compiler]:
     yield from clangs_for_hip()
 
 
+def clang_within(hipcc: Compiler) -> Compiler:
+    """The clang that a distribution's hipcc starts, where it is told apart by its number; else that hipcc.
+
+    For builds that call clang themselves, as CMake does: hipcc unpacks every archive that it links.
+    """
+    for known in clangs_for_hip(hipcc.clang, hipcc.clang) if hipcc.complete and hipcc.clang is not None else ():
+        if hipcc.version.endswith(known.version):
+            return Compiler(
+                (*known.words[:2], "--rocm-path=/usr", *known.words[2:]), False, known.version, hipcc.instead
+            )
+    return hipcc
+
+
 def behind(name: str) -> list[Path]:
     """Programs of that name that are not ours: of PATH, then of ROCm's installations."""
     own = cache_directory() / "rocm"
@@ -103,7 +116,7 @@ def behind(name: str) -> list[Path]:
     return [place for place in places if own not in place.parents and os.access(place, os.X_OK) and place.is_file()]
 
 
-def clangs_for_hip(oldest: int = _LLVM_OLDEST) -> Iterator[Compiler]:
+def clangs_for_hip(oldest: int = _LLVM_OLDEST, newest: int = _LLVM_NEWEST) -> Iterator[Compiler]:
     """Those of LLVM or a distribution, newest first, where HIP is installed."""
     header = Path("/usr/include/hip/hip_version.h")
     libraries = [place for place in Path("/usr/lib").glob("*/amdgcn/bitcode") if (place / "ocml.bc").exists()]
@@ -111,7 +124,7 @@ def clangs_for_hip(oldest: int = _LLVM_OLDEST) -> Iterator[Compiler]:
         return
     major = _HIP_VERSION.search(header.read_text(errors="replace"))
     old = ["-mcode-object-version=4"] if major and int(major[1]) < _OLD_OBJECTS_BELOW else []
-    for number in range(_LLVM_NEWEST, oldest - 1, -1):
+    for number in range(newest, oldest - 1, -1):
         for clang in behind(f"clang++-{number}")[:1]:
             yield Compiler((str(clang), f"--rocm-device-lib-path={libraries[0]}", *old), False, version_of(clang))
 

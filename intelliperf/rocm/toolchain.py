@@ -20,6 +20,7 @@ from intelliperf.rocm.compilers import (
     Compiler,
     as_text,
     behind,
+    clang_within,
     find_compiler,
     for_clang,
     from_text,
@@ -149,7 +150,7 @@ def _real_compiler(name: str, named: str, compiles_hip: bool) -> Compiler:
         return Compiler((str(real[0]),), True, version_of(real[0]) if compiles_hip else "")
     if not compiles_hip:
         raise ToolchainError(f"there is no {name} but ours")
-    return find_compiler(os.environ.get(ARCHITECTURE, ""))
+    return clang_within(find_compiler(os.environ.get(ARCHITECTURE, "")))
 
 
 def _arguments(compiler: Compiler, name: str, words: Sequence[str]) -> list[str]:

@@ -14,7 +14,7 @@ from intelliperf.dropins.redirect import redirecting
 from intelliperf.errors import ToolchainError
 from intelliperf.project.versions import compilers_used
 from intelliperf.rocm import compilers, toolchain
-from intelliperf.rocm.compilers import Compiler, find_compiler
+from intelliperf.rocm.compilers import Compiler, clang_within, find_compiler
 
 WORKS = """
 for word; do case "$word" in --version) echo "HIP version: 9.9"; echo "AMD clang version 23.0.0"; exit;; esac; done
@@ -34,7 +34,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("PATH", f"{tmp_path / 'first'}:{tmp_path / 'second'}:/usr/bin:/bin")
     monkeypatch.setattr(compilers, "roots", lambda: iter([tmp_path / "rocm"]))
-    monkeypatch.setattr(compilers, "clangs_for_hip", lambda oldest=17: iter([]))
+    monkeypatch.setattr(compilers, "clangs_for_hip", lambda *_: iter([]))
     find_compiler.cache_clear()
 
 
@@ -105,3 +105,17 @@ def test_a_compiler_survives_its_way_through_a_variable() -> None:
     told = Compiler(("/usr/bin/hipcc", "-x"), True, "HIP 5.2", "because")
     assert compilers.from_text(compilers.as_text(told)) == told
     assert json.loads(compilers.as_text(told))["complete"] is True
+
+
+@pytest.mark.parametrize(
+    ("version", "within"), [("Debian clang version 15.0.6", True), ("clang version 15.0.7", False)]
+)
+def test_cmake_gets_the_clang_that_hipcc_starts_and_no_other(
+    monkeypatch: pytest.MonkeyPatch, version: str, within: bool
+) -> None:
+    known = Compiler(("/usr/bin/clang++-15", "--rocm-device-lib-path=/bitcode"), False, version)
+    monkeypatch.setattr(compilers, "clangs_for_hip", lambda oldest, newest: iter([known][: oldest == newest == 15]))
+    hipcc = Compiler(("/usr/bin/hipcc",), True, "HIP 5.2.21153-0, Debian clang version 15.0.6")
+    found = clang_within(hipcc)
+    assert (found.words[0] == known.words[0]) == within and (found == hipcc) != within
+    assert not within or "--rocm-path=/usr" in found.words
