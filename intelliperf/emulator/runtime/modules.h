@@ -106,7 +106,7 @@ struct Module {
   std::vector<uint64_t> own_executions;  // of a GPU's own code, what `block_executions` points to
   uint64_t* block_executions = nullptr;
   uint32_t block_count = 0;
-  const uint8_t* reached = nullptr;  // of a build that is judged: what its fast versions executed, see ir/reach.py
+  const uint8_t* reached = nullptr;  // of a build that is judged: what its versions executed, see ir/reach.py
   uint32_t reached_count = 0;
   char* shared_begin = nullptr;
   char* shared_end = nullptr;
