@@ -233,7 +233,8 @@ void GridRun::retire(Context block, BlockStop stop) {
 // After a while, and once none of the others gets on: they may wait for one that is held.
 void GridRun::let_go_of_held(bool room) {
   const bool alone = suspended_.empty() && (begun_ >= blocks_ || !room);
-  if (held_.empty() || (!alone && fruitless_ <= suspended_.size() && draw(chance_) % kTurnsHeld)) return;
+  if (held_.empty()) return;
+  if (!alone && fruitless_ <= suspended_.size() && (!chance_ || draw(chance_) % kTurnsHeld)) return;
   for (Context& block : held_) suspended_.push_back(std::move(block));
   held_.clear();
   fruitless_ = 0;

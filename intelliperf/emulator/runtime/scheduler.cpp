@@ -1,5 +1,6 @@
 #include "scheduler.h"
 
+#include <algorithm>
 #include <cstring>
 #include "analysis.h"
 
@@ -61,6 +62,12 @@ bool complete(const Wave& wave, const Lane& lane) {
       return false;
   }
   return true;
+}
+
+// Whether its blocks may wait for what others tell: they look at it again and again.
+bool may_wait(const Module& module) {
+  return std::any_of(module.sites, module.sites + module.site_count,
+                     [](const Site& site) { return SiteKind(site.kind) == SiteKind::kLoad && site.order & kSiteLoop; });
 }
 
 }  // namespace
@@ -130,6 +137,7 @@ Scheduler::Scheduler(const LaunchRequest& request, uint32_t wave_size, Analysis*
   reducing_barriers = false;
   lanes_back_off = false;
   if (settings().preemption.kind == Order::Kind::kRandom) chance_ = settings().preemption.seed * 2 + 1;
+  holds_first_ = request.altered && !chance_ && !request.cooperative && may_wait(*request.kernel->module);
 }
 
 void Scheduler::shape(Block& block) {
@@ -433,14 +441,18 @@ Scheduler::Repeat Scheduler::perform(Block& block, Wave& wave) {
   return repeat;
 }
 
-// By chance: a block that has drawn a ticket, or told others something, is held back just behind that.
+// By chance: a block that has drawn a ticket, or told others something, is held back just behind that. On other numbers,
+// where there may be more blocks than the program has, it is the first one that draws a ticket: the others look far back.
 void Scheduler::may_hold(Block& block) {
   const Lane& first = *group_.lane[0];
-  if (!chance_ || !block.traced || block.holds >= kMostHolds || first.state != LaneState::kAccess) return;
+  if ((!chance_ && !holds_first_) || !block.traced || block.holds >= kMostHolds || first.state != LaneState::kAccess)
+    return;
   const Site& site = request_.kernel->module->sites[first.site];
   const auto kind = SiteKind(site.kind);
   const bool tells = kind == SiteKind::kAtomic || (kind == SiteKind::kStore && site.flags & kSiteVolatile);
-  if (!tells || in_shared_memory(first.address) || draw(chance_) % kHoldOneOf) return;
+  if (!tells || in_shared_memory(first.address)) return;
+  if (chance_ ? draw(chance_) % kHoldOneOf != 0 : kind != SiteKind::kAtomic) return;
+  holds_first_ = false;
   ++block.holds;
   holds_ = true;
 }

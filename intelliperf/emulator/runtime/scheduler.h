@@ -63,6 +63,7 @@ class Scheduler final : public Executor {
   uint64_t chance_ = 0;  // 0: nothing is preempted
   bool spun_ = false, out_of_memory_ = false;
   bool holds_ = false;               // the block that runs
+  bool holds_first_ = false;         // the first block that draws a ticket, for all others to wait for it
   Group group_;                      // runs next
   const Lane* runner_up_ = nullptr;  // earliest runnable lane outside the group
 };
