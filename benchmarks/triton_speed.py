@@ -8,6 +8,7 @@ the wall, but where CPU is said: they mean something on an idle machine only, an
 * contended reduction: 1,000,003 numbers, 7,813 programs that each add to one address: the whole `diagnose`, and what
   the kernel takes of it in the traced run;
 * product of halves: 1024 x 1024 x 1024 by the matrix instructions, not traced;
+* matrix instruction: one wave that multiplies halves in a loop, in seconds of the processor by its MFMAs (32x32x8);
 * traced lane access: the reduction's kernel by what its analysed blocks access;
 * import: what the presented GPU adds to `import torch`.
 """
@@ -53,6 +54,26 @@ a, b, c = Array("fp16", [1.0] * (n * n)), Array("fp16", [0.5] * (n * n)), Array(
 product[(n // 128, n // 128)](a, b, c, n, BM=128, BN=128, BK=32, num_warps=4)
 assert set(c.values()) == {n / 2}
 """
+MATRIX = """
+import sys, time, triton, triton.language as tl
+from arrays import Array
+
+@triton.jit
+def squares(a_ptr, c_ptr, turns):
+    r = tl.arange(0, 32)
+    at = r[:, None] * 32 + r[None, :]
+    a, acc = tl.load(a_ptr + at), tl.zeros((32, 32), dtype=tl.float32)
+    for _ in range(turns):
+        acc = tl.dot(a, a, acc)
+    tl.store(c_ptr + at, acc)
+
+a, c = Array("fp16", [1.0] * 1024), Array("fp32", [0.0] * 1024)
+squares[(1,)](a, c, 4, num_warps=1)
+before = time.process_time()
+squares[(1,)](a, c, 20_004, num_warps=1)
+print("seconds", (time.process_time() - before) / 80_016)
+assert set(c.values()) == {32.0 * 20_004}
+"""
 NUMBERS = 1_000_003
 
 
@@ -61,6 +82,7 @@ def main() -> None:
     parser.add_argument("--python", default=sys.executable, help="an interpreter with Triton")
     parser.add_argument("--torch", help="an interpreter with PyTorch")
     options = parser.parse_args()
+    options.python = str(Path(options.python).absolute())  # a link: what it leads to is another environment
     print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
     with tempfile.TemporaryDirectory() as name:
         project = Path(name)
@@ -81,6 +103,8 @@ def main() -> None:
         _, launches = command("emulate", project, options.python, "product.py")
         (product,) = launches
         print(f"1024^3 product of halves: {(product['host_ns_fast'] + product['host_ns_trace']) / 1e9:.1f} s (5)")
+        (project / "matrix.py").write_text(MATRIX)
+        print(f"matrix instruction: {printed_s(project, options.python, 'matrix.py') * 1e6:.2f} CPU us (2)")
     if options.torch:
         print(f"import torch: {import_s(options.torch, True) - import_s(options.torch, False):+.2f} CPU s (1)")
 
@@ -98,6 +122,15 @@ def command(name: str, project: Path, *program: str) -> tuple[float, list[dict[s
     log = traces / "launches.jsonl"
     rows = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
     return seconds, [row for row in rows if row["operation"] == "kernel"]
+
+
+def printed_s(project: Path, *program: str) -> float:
+    """What the program says after the word "seconds", in a run that is not traced."""
+    environment = presented_environment(project, list(program))
+    told = subprocess.run(
+        program, cwd=project, env=environment, check=True, capture_output=True, text=True, timeout=DEADLINE_S
+    )
+    return float(told.stdout.split("seconds")[1].split()[0])
 
 
 def presented_environment(project: Path, program: list[str]) -> dict[str, str]:
