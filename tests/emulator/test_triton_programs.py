@@ -249,6 +249,57 @@ raise SystemExit("all named")
     assert "all named" in err
 
 
+@pytest.mark.slow
+@pytest.mark.torch
+def test_descriptors_warp_specialised_loops_and_gluon_kernels_run(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(
+        """
+import torch, triton, triton.language as tl
+from triton.experimental import gluon
+from triton.experimental.gluon import language as gl
+from triton.tools.tensor_descriptor import TensorDescriptor
+
+@triton.jit
+def of_host(a, b, M: tl.constexpr):
+    b.store([tl.program_id(0) * M, 0], a.load([tl.program_id(0) * M, 0]) * 2)
+
+@triton.jit
+def of_device(a, b, rows, columns, M: tl.constexpr, N: tl.constexpr):
+    of_a = tl.make_tensor_descriptor(a, [rows, columns], [columns, 1], [M, N])
+    of_b = tl.make_tensor_descriptor(b, [rows, columns], [columns, 1], [M, N])
+    of_b.store([tl.program_id(0) * M, 0], of_a.load([tl.program_id(0) * M, 0]) + 1)
+
+@triton.jit
+def specialised(a, b, n, B: tl.constexpr):
+    acc = tl.zeros((B,), tl.float32)
+    for i in tl.range(0, n, B, warp_specialize=True):
+        acc += tl.load(a + i + tl.arange(0, B))
+    tl.store(b + tl.arange(0, B), acc)
+
+@gluon.jit
+def one_more(a, b):
+    layout: gl.constexpr = gl.BlockedLayout([1], [64], [4], [0])
+    at = gl.arange(0, 256, layout=layout)
+    gl.store(b + at, gl.load(a + at) + 1)
+
+triton.set_allocator(lambda size, alignment, stream: torch.empty(size, dtype=torch.int8, device="cuda"))
+x = torch.randn(50, 32, device="cuda")  # the last of four tiles is cut
+y, z = torch.zeros_like(x), torch.zeros_like(x)
+of_host[(4,)](TensorDescriptor.from_tensor(x, [16, 32]), TensorDescriptor.from_tensor(y, [16, 32]), 16)
+of_device[(4,)](x, z, 50, 32, 16, 32)
+assert torch.allclose(y, x * 2) and torch.allclose(z, x + 1)
+sums, more = torch.zeros(64, device="cuda"), torch.zeros(256, device="cuda")
+specialised[(1,)](x, sums, 1600, 64)
+one_more[(1,)](x, more, num_warps=4)
+assert torch.allclose(sums, x.flatten().view(25, 64).sum(0), atol=1e-4)
+assert torch.allclose(more, x.flatten()[:256] + 1)
+"""
+    )
+    status, out, err = emulated(tmp_path, interpreter("triton", "torch"), "app.py")
+    assert status == 0, err
+    assert len(json.loads(out)["kernels"]) == 4
+
+
 LOOKS = """
 import triton, triton.language as tl
 from arrays import Array
