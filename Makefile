@@ -4,6 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO := examples/reduction
+# What builds the package and its runtime; both are built while the rest is downloaded.
+BUILD_TOOLS = $(shell sed -n 's/^requires = \[\(.*\)\].*/\1/p' pyproject.toml | tr -d ,)
+PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Natives that run on the host: what programs include and device code keep the shape of what they stand for.
 NATIVES = $(shell git ls-files intelliperf tests/contract tests/emulator/native tests/gfx90a/native tests/gfx90a/tritonhip \
 	| grep '\.\(c\|cpp\|h\)$$' | grep -v '^intelliperf/dropins/\(include\|standins\)/')
@@ -12,7 +15,7 @@ NATIVES = $(shell git ls-files intelliperf tests/contract tests/emulator/native 
 SPREAD = -n auto --dist loadfile --no-loadscope-reorder
 SLOWEST = --durations=30 --durations-min=5
 
-.PHONY: help setup demo test slow check prose docs coverage mutation sanitize format wheel benchmark clean zoo sample
+.PHONY: help setup packages runtime demo test slow check prose docs coverage mutation sanitize format wheel benchmark clean zoo sample
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -22,11 +25,17 @@ setup: $(STAMP) ## a virtual environment with the package and its development to
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	$(PIP) $(BUILD_TOOLS)
+	@echo "installing the packages, and building the emulator's runtime, once for these sources"
+	$(MAKE) --no-print-directory -j2 packages runtime
 	$(BIN)/python -m compileall -q intelliperf
-	@echo "building the emulator's runtime, once for these sources"
-	$(BIN)/python -c 'from intelliperf.emulator.native import runtime_library; runtime_library()'
 	touch $@
+
+packages:
+	$(PIP) --no-compile --no-build-isolation -e '.[dev]'
+
+runtime:
+	@$(BIN)/python -c 'from intelliperf.emulator.native import runtime_library; runtime_library()'
 
 demo: $(STAMP) ## find, rewrite and prove: a contended reduction on the emulator
 	cd $(DEMO) && $(CURDIR)/$(BIN)/intelliperf --formula atomicContention --target h100 \
@@ -55,17 +64,17 @@ prose: $(STAMP) ## words in docs, messages and comments that a native engineer w
 	$(BIN)/python docs/prose.py
 
 docs: $(STAMP) ## the documentation as a site in build/site, links checked
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'mkdocs-material>=9.5'
+	$(PIP) 'mkdocs-material>=9.5'
 	$(BIN)/python docs/generate.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 coverage: $(STAMP) ## branches that the unit tests reach, by file
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'coverage>=7.4'
+	$(PIP) 'coverage>=7.4'
 	$(BIN)/coverage run --branch --source intelliperf -m pytest -n 0 tests/unit $(PYTEST_OPTIONS)
 	$(BIN)/coverage report --skip-covered --sort cover
 
 mutation: $(STAMP) ## changes of records, validation and formulas that tests notice (SAMPLE=n for a sample)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'cosmic-ray>=8.3'
+	$(PIP) 'cosmic-ray>=8.3'
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/mutation.py $(if $(SAMPLE),--sample $(SAMPLE))
 
 sanitize: $(STAMP) ## tests of the natives, built with -Werror and traps on undefined behaviour

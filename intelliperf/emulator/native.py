@@ -46,7 +46,6 @@ _MACHINE = Path(__file__).resolve().parent / "machine"
 _PLACES = (_SOURCES, _MACHINE, PROTOCOL, NATIVE)
 _COMPILE_FLAGS = (
     "-std=c++17",
-    "-O3",
     "-g1",
     "-fPIC",
     "-pthread",
@@ -63,6 +62,7 @@ _MACHINE_FLAGS = (  # instructions of a GPU: their rounding is the one of the mo
     "-frounding-math",
     "-fno-strict-aliasing",
 )
+_FAST, _PLAIN = "-O3", "-O1"  # what runs once for each call of the host is compiled in half the time
 _API_HEADERS = (  # what the sources include of the application's headers
     "cuda.h",
     "cuda_runtime_api.h",
@@ -203,7 +203,16 @@ def _closure(name: str, included: dict[str, list[str]], files: dict[str, bytes])
 
 
 def _settings(toolchain: Toolchain, processor: str) -> list[str]:
-    return [*toolchain.host_linker, toolchain.identity, processor, *_COMPILE_FLAGS, *_MACHINE_FLAGS, *_LINK_FLAGS]
+    return [
+        *toolchain.host_linker,
+        toolchain.identity,
+        processor,
+        *_COMPILE_FLAGS,
+        _FAST,
+        _PLAIN,
+        *_MACHINE_FLAGS,
+        *_LINK_FLAGS,
+    ]
 
 
 def _state_of_sources(toolchain: Toolchain) -> str:
@@ -253,28 +262,33 @@ def _build(
             (copy / path).parent.mkdir(parents=True, exist_ok=True)
             (copy / path).write_bytes(content)
         missing = [source for source, target in wanted.items() if not target.exists()]
-        kinds = [[source for source in missing if _is_machine(source) == machine] for machine in (False, True)]
+        kinds = {flags: [one for one in missing if _flags_of(one) == flags] for flags in map(_flags_of, missing)}
         with ThreadPoolExecutor(max_workers=max(1, os.cpu_count() or 1)) as pool:
-            compilers = list(pool.map(lambda kind: _compiler_of(toolchain, copy, kind, processor), kinds))
-            list(pool.map(lambda one: _compile(compilers[_is_machine(one)], copy / one, wanted[one]), missing))
+            compilers = pool.map(lambda kind: _compiler_of(toolchain, copy, kind, processor), kinds.items())
+            of = dict(zip(kinds, compilers, strict=True))
+            list(pool.map(lambda one: _compile(of[_flags_of(one)], copy / one, wanted[one]), missing))
         _link(toolchain, copy, [wanted[source] for source in sorted(wanted)], library)
 
 
-def _is_machine(source: str) -> bool:
-    return (_PACKAGE / source).parent == _MACHINE
+def _flags_of(source: str) -> tuple[str, ...]:
+    path = _PACKAGE / source
+    if path.parent == _MACHINE:
+        return (_FAST, *_MACHINE_FLAGS)
+    return (_PLAIN if path.parent == _SOURCES and path.name.startswith("host_") else _FAST,)
 
 
-def _compiler_of(toolchain: Toolchain, copy: Path, sources: Sequence[str], processor: str) -> list[str]:
+def _compiler_of(
+    toolchain: Toolchain, copy: Path, kind: tuple[tuple[str, ...], Sequence[str]], processor: str
+) -> list[str]:
     """The command line, less its files, for sources that are compiled alike."""
     # zig's own front door looks into its cache first, which takes longer than compiling.
     compiler = toolchain.driver() if toolchain.standard_library == "libc++" else list(toolchain.host_linker)
-    flags = [f"-march={processor}", *_COMPILE_FLAGS]
-    flags += _MACHINE_FLAGS if any(map(_is_machine, sources)) else ()
+    own, sources = kind
+    flags = [f"-march={processor}", *_COMPILE_FLAGS, *own]
     flags += [f"-I{copy / folder.relative_to(_PACKAGE)}" for folder in (include_directory(), *_PLACES)]
     flags.append(f"-ffile-prefix-map={copy}={_PACKAGE}")
     paths = [copy / source for source in sources]
-    place = paths[0].parent if paths else copy
-    return [*compiler, *with_precompiled(compiler, flags, paths, place, tool_environment())]
+    return [*compiler, *with_precompiled(compiler, flags, paths, paths[0].parent, tool_environment())]
 
 
 def _compile(compiler: Sequence[str], source: Path, into: Path) -> None:
