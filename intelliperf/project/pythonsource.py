@@ -9,7 +9,7 @@ import ast
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path, PurePosixPath
 
 SUFFIX = ".py"
@@ -209,6 +209,7 @@ def is_file(file: Path, path: str) -> bool:
     return name == path or name.endswith(f"/{path}")
 
 
+@lru_cache(maxsize=128)  # both versions of a project have most of their files in common
 def parse(path: str, text: str) -> Module:
     """Raises `Unparsable`."""
     if len(text) > _MOST_BYTES:
