@@ -21,7 +21,7 @@ import intelliperf
 from intelliperf.errors import ToolchainError
 from intelliperf.interception.precompiling import with_precompiled
 from intelliperf.processes.process import output_of
-from intelliperf.processes.storage import cache_directory
+from intelliperf.processes.storage import cache_directory, write_atomically
 
 PACKAGES = (
     "clang-19",
@@ -128,11 +128,27 @@ def _processor_flags() -> tuple[str, ...]:
     return ("-march=x86-64-v3",) if {"avx2", "fma", "bmi2", "f16c"} <= set(names) else ()
 
 
-def _digest(flags: tuple[str, ...]) -> str:
-    done, version, _ = output_of(["g++", "--version"], 30.0)
+def _compiler_version() -> str:
+    """What g++ says; every program on the device asks, so that it is kept until the compiler changes."""
+    compiler = shutil.which("g++")
+    if compiler is None:
+        raise ToolchainError("there is no g++ on PATH: install g++")
+    real = Path(compiler).resolve()
+    known = real.stat()
+    key = hashlib.sha256(repr((compiler, str(real), known.st_mtime_ns, known.st_size)).encode()).hexdigest()[:24]
+    kept = cache_directory() / "gfx90a" / f"compiler-{key}"
+    with contextlib.suppress(OSError):
+        return kept.read_text(encoding="utf-8")
+    done, version, _ = output_of([compiler, "--version"], 30.0)
     if not done.ok:
         raise ToolchainError("g++ --version failed: install g++")
-    digest = hashlib.sha256("\0".join([version, *flags]).encode())
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(kept, version.encode())
+    return version
+
+
+def _digest(flags: tuple[str, ...]) -> str:
+    digest = hashlib.sha256("\0".join([_compiler_version(), *flags]).encode())
     for path in sorted([*_NATIVE.iterdir(), *_MACHINE.iterdir()]):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:24]
