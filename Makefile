@@ -4,8 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO := examples/reduction
-# What builds the package and its runtime; both are built while the rest is downloaded.
-BUILD_TOOLS = $(shell sed -n 's/^requires = \[\(.*\)\].*/\1/p' pyproject.toml | tr -d ,)
+# What builds the package and its runtime, which is done while the rest is downloaded; hatchling installs a tree in place
+# by editables.
+BUILD_TOOLS = editables $(shell sed -n 's/^requires = \[\(.*\)\].*/\1/p' pyproject.toml | tr -d ,)
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Natives that run on the host: what programs include and device code keep the shape of what they stand for.
 NATIVES = $(shell git ls-files intelliperf tests/contract tests/emulator/native tests/gfx90a/native tests/gfx90a/tritonhip \
