@@ -156,10 +156,11 @@ def test_a_secret_that_a_program_prints_is_blanked_in_messages(tmp_path: Path) -
 
 
 def test_what_leaves_its_process_group_is_ended_with_the_child(tmp_path: Path) -> None:
-    script = "setsid sleep 300 & setsid sh -c 'sleep 301 & exec sleep 302' & sleep 0.3"
+    long = f"300.{os.getpid()}"  # nobody else sleeps as long
+    script = f"setsid sleep {long}1 & setsid sh -c 'sleep {long}2 & exec sleep {long}3' & sleep 0.3"
     done = run(["/bin/sh", "-c", script], tmp_path, 20, tmp_path, "x")
     assert done.ok
-    left = [path for path in Path("/proc").glob("[0-9]*/cmdline") if b"sleep\x00" + b"30" in _read(path)]
+    left = [path for path in Path("/proc").glob("[0-9]*/cmdline") if f"sleep\0{long}".encode() in _read(path)]
     assert left == []
 
 
