@@ -114,7 +114,7 @@ def command(name: str, project: Path, *program: str) -> tuple[float, list[dict[s
     traces = project / f"traces-{name}-{len(list(project.iterdir()))}"
     traces.mkdir()
     begun = time.monotonic()
-    argv = [sys.executable, "-m", "intelliperf", name, "--", *program]
+    argv = [sys.executable, "-m", "intelliperf", name, "--backend", "emulator", "--", *program]
     if name == "emulate":
         argv = [sys.executable, __file__, "--as", str(project), str(traces), *program]
     subprocess.run(argv, cwd=project, check=True, capture_output=name != "emulate", timeout=DEADLINE_S)
