@@ -293,6 +293,7 @@ def test_undefined_globals_are_shared_memory_and_open_arrays_the_dynamic_part() 
         "type": "[4 x float]",
         "constant": True,
         "guard": 256,
+        "only_read": True,
     }
 
 
