@@ -24,9 +24,11 @@ def with_precompiled(
 ) -> list[str]:
     """`flags` by which the sources compile to the same, sooner where they are many; what that takes is left in `place`.
 
-    The flags as they are where the compiler precompiles nothing: it costs time, and nothing else.
+    The flags as they are where the compiler precompiles nothing: it costs time, and nothing else. So it is with g++:
+    with its precompiled headers (12.2) a build took all memory for a source of a hundred lines, which the same command
+    compiled in seconds the next time.
     """
-    if len(sources) < FEWEST:
+    if len(sources) < FEWEST or not any(Path(word).name.startswith("clang") for word in compiler):
         return [*flags]
     header = place / "precompiled.h"
     header.write_text(
