@@ -18,8 +18,9 @@ from functools import lru_cache
 from pathlib import Path
 
 import intelliperf
+from intelliperf.dropins.toolchain import find_toolchain
+from intelliperf.emulator.native import runtime_objects
 from intelliperf.errors import ToolchainError
-from intelliperf.interception.precompiling import with_precompiled
 from intelliperf.processes.process import output_of
 from intelliperf.processes.storage import cache_directory, write_atomically
 
@@ -165,12 +166,11 @@ def _build_in(directory: Path, flags: tuple[str, ...]) -> None:
     with tempfile.TemporaryDirectory(prefix="building-", dir=directory.parent) as name:
         place, finished = Path(name), Path(name) / "finished"
         finished.mkdir()
-        sources = sorted([*_NATIVE.glob("*.cpp"), *_MACHINE.glob("*.cpp")], key=lambda path: -path.stat().st_size)
-        words = with_precompiled(["g++"], flags, sources, place)
+        objects = _of_the_runtime()
+        sources = sorted({*_NATIVE.glob("*.cpp"), *_MACHINE.glob("*.cpp")} - set(objects))
         with ThreadPoolExecutor(os.cpu_count()) as workers:
-            objects = dict(
-                zip(sources, workers.map(lambda source: _compile(source, place, words), sources), strict=True)
-            )
+            built = workers.map(lambda source: _compile(source, place, flags), sources)
+            objects |= dict(zip(sources, built, strict=True))
         patient = objects.pop(_NATIVE / _PATIENT_SOURCE)
         _tool(["g++", "-shared", str(patient), "-o", str(finished / _PATIENT), *_LINK_FLAGS])
         _link(finished, [str(built) for source, built in objects.items() if source.name != _PROBE_SOURCE])
@@ -179,7 +179,15 @@ def _build_in(directory: Path, flags: tuple[str, ...]) -> None:
         finished.rename(directory)
 
 
-def _compile(source: Path, place: Path, flags: list[str]) -> Path:
+def _of_the_runtime() -> dict[Path, Path]:
+    """What executes instructions, by source, as in the emulator's runtime; nothing where that is built with libc++."""
+    if find_toolchain().standard_library == "libc++":
+        return {}
+    made = runtime_objects()
+    return {source: made[source.stem] for source in _MACHINE.glob("*.cpp")}
+
+
+def _compile(source: Path, place: Path, flags: tuple[str, ...]) -> Path:
     built = place / f"{source.stem}.o"
     _tool(["g++", *flags, "-c", str(source), "-o", str(built)])
     return built
