@@ -112,6 +112,7 @@ def test_memory_lies_elsewhere_where_its_addresses_are_taken(driver: Path, tmp_p
     assert done.stderr == "" and done.stdout.splitlines() == ["add3 10 16.5 16.5", "add3 12 18.25 18.25"]
 
 
+@pytest.mark.slow
 def test_pointers_inside_buffers_ask_for_a_process_that_has_their_addresses(driver: Path, tmp_path: Path) -> None:
     made = plan(tmp_path, table=struct.pack("<2Q", 1, _TO + 4))
     words = "launch", str(made), str(program(tmp_path / "app", "add3"))

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 from interceptedbackend import CHILD, PlannedBackend, plan_of
 from test_validation_judge import BUFFERS, STEP, STEPS, Bench, named, reading
 
@@ -29,6 +30,7 @@ def bench_with(root: Path, original: Any, candidate: Any) -> Bench:
     return bench
 
 
+@pytest.mark.slow
 def test_a_candidate_that_is_right_by_every_command_is_accepted(tmp_path):
     verdict = bench_with(tmp_path, STEPS, STEPS).verdict()
     assert verdict.accepted, verdict.detail

@@ -174,6 +174,7 @@ def test_an_exit_status_that_was_announced_is_that_of_both_or_of_none(tmp_path):
     assert bench.verdict(*STEPS, {"signal": 11}).outcome is Outcome.CRASHED
 
 
+@pytest.mark.slow
 def test_gates_of_the_backend_decide_their_outcomes(tmp_path):
     def outcome(backend: PlannedBackend) -> Outcome:
         return Bench(tmp_path, backend).verdict().outcome

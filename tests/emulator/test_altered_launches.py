@@ -207,6 +207,7 @@ def staged(tmp_path_factory: pytest.TempPathFactory) -> Variants:
     return Variants(tmp_path_factory.mktemp("staged"), STAGED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", [1, 2, 3], ids=["far", "static", "dynamic"])
 @pytest.mark.parametrize("shadow", [None, Shadow(99)], ids=["numbers", "shadows"])
 def test_accesses_beyond_lds_end_an_altered_launch_and_nothing_else(

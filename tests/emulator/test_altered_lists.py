@@ -77,6 +77,7 @@ def variants(tmp_path_factory: pytest.TempPathFactory) -> Variants:
     return Variants(tmp_path_factory.mktemp("lists"), SOURCE)
 
 
+@pytest.mark.slow
 def test_an_index_of_sixteen_bits_shows_where_as_many_elements_would_take_too_long(variants: Variants) -> None:
     assert "variant" in variants.followed(1, _WIDE).divergences
 
@@ -85,6 +86,7 @@ def test_a_number_is_doubled_as_far_as_its_buffers_have_room(variants: Variants)
     assert "variant" in variants.followed(5, _SIZES).divergences
 
 
+@pytest.mark.slow
 def test_a_length_of_sixteen_bits_shows_in_a_row_that_a_list_of_offsets_makes_longer(variants: Variants) -> None:
     assert "variant" in variants.followed(4, _WIDE).divergences
 
@@ -93,6 +95,7 @@ def test_a_row_that_has_all_of_a_list_shows_what_holds_for_short_ones_only(varia
     assert "variant" in variants.followed(6, _DATA).divergences
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("variant", "asked"), [(7, _WORDS), (8, _WIDE)])
 def test_a_number_that_bounds_others_is_raised_beyond_a_narrower_type(
     variants: Variants, variant: int, asked: Interception

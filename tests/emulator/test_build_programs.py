@@ -109,6 +109,7 @@ def test_nvcc_of_any_directory_is_the_drop_in(shell: Shell, tmp_path: Path) -> N
     assert output(shell("./app")) == "PASS"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("language", "suffix", "extra"),
     [("HIP", "hip", "find_package(hip REQUIRED)"), ("CUDA", "cu", "find_package(CUDAToolkit REQUIRED)")],
@@ -166,6 +167,7 @@ int main() {
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("archived", [False, True])
 def test_device_code_is_linked_across_files(shell: Shell, tmp_path: Path, archived: bool) -> None:
     write(tmp_path, helper_cu=HELPER, caller_cu=CALLER)
@@ -309,6 +311,7 @@ int main(int argc, char **) {
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("standard", ["--std=c++11", "-std=c++03"])
 def test_nvcc_takes_old_standards_with_its_own_headers(shell: Shell, tmp_path: Path, standard: str) -> None:
     write(tmp_path, old_cu=OLD_STYLE)
@@ -323,6 +326,7 @@ def test_nvcc_takes_what_it_only_warns_of(shell: Shell, tmp_path: Path) -> None:
     assert output(shell("./dated")) == "15"
 
 
+@pytest.mark.slow
 def test_hipcc_takes_an_old_standard_with_its_own_headers(shell: Shell, tmp_path: Path) -> None:
     text = "#include <hip/hip_runtime.h>\n" + OLD_STYLE.replace("argc, argc + 1", "1u, 2u").replace(
         'PRIu64"', 'PRIu64 "'
@@ -355,6 +359,7 @@ def test_omp_h_needs_no_option(shell: Shell, tmp_path: Path) -> None:
     shell("hipcc", "a.hip", "-c", "-o", "a.o")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "source"), [("hipcc -fopenmp", "openmp.hip"), ("nvcc -Xcompiler -fopenmp", "openmp.cu")]
 )

@@ -39,6 +39,7 @@ def test_a_missing_fence_is_named_with_both_lines_and_a_status_for_ci(
     assert json.loads(sarif.read_text())["runs"][0]["results"][0]["ruleId"] == "missing-release"
 
 
+@pytest.mark.slow
 def test_what_is_wrong_with_one_wave_size_only_is_said_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status = _checked("racy/wave_of_64.hip", tmp_path / "project", seeds=0)
     found = json.loads(capsys.readouterr().out)

@@ -46,6 +46,7 @@ def replay(page: str, tmp_path: Path, count: int | None = None) -> None:
         assert _matches(shown or ["…"], printed), f"{page} shows otherwise: {command}\n{printed}"
 
 
+@pytest.mark.slow
 def test_the_diagnosis_of_the_readme_is_what_is_printed(tmp_path: Path) -> None:
     replay("README.md", tmp_path, count=2)
 

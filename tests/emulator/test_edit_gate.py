@@ -56,6 +56,7 @@ def gate(tmp_path_factory: pytest.TempPathFactory) -> Gate:
     return Gate(tmp_path_factory.mktemp("gate"), {"app.hip": SOURCE}, "scale(float*, float const*, int)")
 
 
+@pytest.mark.slow
 def test_the_body_of_the_target_may_change(gate):
     assert gate.replaced((BODY, "for (; i < n; i += 1 << 20) out[i] = 2 * in[i];")) == StaticVerdict()
 
@@ -261,6 +262,7 @@ KERNEL(other)(float* out) { out[0] = 1.0f; }
 """
 
 
+@pytest.mark.slow
 def test_kernels_that_macros_of_a_header_define_are_known(tmp_path):
     gate = Gate(tmp_path, {"app.hip": MACRO_SOURCE, "macros.h": MACROS}, "scale", "-DFAST")
     assert gate.replaced(("if (i < n) out[i] = twice(out[i]);", "if (i < n) out[i] += out[i];")).refusal == ""

@@ -151,6 +151,7 @@ def test_recorded_dispatches_of_a_gpu_are_judged_without_the_application(project
     assert "emulator: exit status and output" not in checks, "no host code ran"
 
 
+@pytest.mark.slow
 def test_a_race_in_recorded_dispatches_is_refused(project: Path, recording: Path) -> None:
     verdict = elsewhere(project, recording, RACY, "racy")
     assert verdict.outcome in (Outcome.RACE, Outcome.WRONG_OUTPUT)

@@ -57,6 +57,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     return Bench(tmp_path_factory.mktemp("reach"), SOURCE, "app.cu")
 
 
+@pytest.mark.slow
 def test_a_wrong_number_in_registered_host_memory_is_refused(bench):
     verdict = bench.verdict((BODY, FASTER.replace("0.5f * x[i]", "i == 600 ? 0.0f : 0.5f * x[i]")))
     assert verdict.outcome is Outcome.WRONG_OUTPUT, verdict.detail

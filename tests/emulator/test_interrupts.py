@@ -76,6 +76,7 @@ def resumed(project: Path) -> dict[str, object]:
     return report
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_a_terminal_leaves_no_child_a_good_terminal_and_a_run_to_resume(project: Path) -> None:
     mark = f"INTERRUPTED_RUN={project}"
     pid, terminal = pty.fork()

@@ -57,6 +57,7 @@ def test_a_named_toolkits_library_serves_and_the_log_tells_which(toolkit: Path, 
     assert entry["libraries"][0].startswith("CCCL 2.8.2 (")
 
 
+@pytest.mark.slow
 def test_what_the_real_headers_refuse_is_compiled_with_the_stand_in_and_said_so(toolkit: Path, tmp_path: Path) -> None:
     (tmp_path / "a.cu").write_text("#include <cub/cub.cuh>\nusing Sum = cub::BlockReduce<int, 64>;\nint main() {}\n")
     log = tmp_path / "log"
@@ -67,6 +68,7 @@ def test_what_the_real_headers_refuse_is_compiled_with_the_stand_in_and_said_so(
     assert entry["libraries"] == ["CCCL (stand-in: counts and time are not the library's)"]
 
 
+@pytest.mark.slow
 def test_what_neither_takes_is_refused_in_the_words_for_the_real_one(toolkit: Path, tmp_path: Path) -> None:
     (tmp_path / "a.cu").write_text("#include <cub/cub.cuh>\nint x = cub::nonsense + FROM_TOOLKIT;\n")
     built = nvcc("-c", "a.cu", directory=tmp_path)

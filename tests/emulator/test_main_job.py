@@ -154,6 +154,7 @@ def test_an_accepted_patch_can_be_applied_later(improved: tuple[Path, Path, Ende
         source.write_text(original)
 
 
+@pytest.mark.slow
 def test_a_healthy_program_has_nothing_to_improve(tmp_path: Path) -> None:
     project = tmp_path / "triad"
     shutil.copytree(EXAMPLES / "triad", project, ignore=RUNS)
@@ -163,6 +164,7 @@ def test_a_healthy_program_has_nothing_to_improve(tmp_path: Path) -> None:
     assert not list(project.glob(".intelliperf/runs/*/patch.diff"))
 
 
+@pytest.mark.slow
 def test_a_bottleneck_that_no_rule_can_cure_ends_with_its_own_status(tmp_path: Path) -> None:
     (tmp_path / "app.hip").write_text(GATHER)
     ended = intelliperf(

@@ -125,6 +125,7 @@ def test_an_agent_replays_what_was_recorded_of_its_patch(root: Path) -> None:
     asyncio.run(session())
 
 
+@pytest.mark.slow
 def test_an_agent_has_a_program_checked_for_races(root: Path) -> None:
     (root / "race").mkdir()
     (root / "race" / "race.cu").write_text(RACE)

@@ -49,6 +49,7 @@ def accesses(program: Program, kernel: str) -> list[SourceEvidence]:
     return [evidence for evidence in program.lines(kernel) if evidence.access in ACCESSES]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MARKED)
 def test_an_access_is_counted_on_its_own_line(program: Program, name: str) -> None:
     line, kind = marked(name)

@@ -87,6 +87,7 @@ def test_objects_are_equal(
     assert list(kept.glob("*.pch"))
 
 
+@pytest.mark.slow
 def test_what_is_kept_of_the_prelude_serves_sources_with_other_headers(
     prelude_alone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -97,6 +98,7 @@ def test_what_is_kept_of_the_prelude_serves_sources_with_other_headers(
         assert len(list(prelude_alone.glob("*.pch"))) == 2  # one for the host, one for the device
 
 
+@pytest.mark.slow
 def test_messages_and_dependencies_are_the_same(kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INTELLIPERF_FACTS", "0")
     (tmp_path / "scale.cu").write_text(_WARNS)
@@ -115,6 +117,7 @@ def test_messages_and_dependencies_are_the_same(kept: Path, tmp_path: Path, monk
     assert str(refused.value) == str(expected.value)
 
 
+@pytest.mark.slow
 def test_a_header_of_the_project_before_the_machine_s_is_read(
     kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -128,6 +131,7 @@ def test_a_header_of_the_project_before_the_machine_s_is_read(
     assert "own/math.h" in _compile("-Iown -c scale.cu", tmp_path, tmp_path / "scale.o").warnings
 
 
+@pytest.mark.slow
 def test_a_changed_header_a_damaged_file_and_a_full_cache_only_take_longer(
     kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -126,6 +126,7 @@ def test_real_target_facts_stand_beside_the_counts(good: Program) -> None:
     assert good.backend.strictness(good.application, good.application).status is CheckStatus.PASSED
 
 
+@pytest.mark.slow
 def test_more_lds_than_the_chip_has_fails_the_strictness_gate(good: Program, tmp_path: Path) -> None:
     bad = make(tmp_path / "scratch" / "root" / "project", GOOD.replace("tile[256]", "tile[40000]"))
     check = good.backend.strictness(good.application, bad.application)

@@ -142,6 +142,7 @@ def test_a_comment_is_refused_without_any_run(bench: Recorded) -> None:
     assert "nothing that the compiler sees" in verdict.detail
 
 
+@pytest.mark.slow
 def test_a_change_without_gain_is_refused_by_one_recording_and_no_other_run(bench: Recorded) -> None:
     before = bench.runs()
     verdict = bench.verdict(("float sum = bias", "float sum = 0 + bias"))
@@ -151,6 +152,7 @@ def test_a_change_without_gain_is_refused_by_one_recording_and_no_other_run(benc
     assert bench.runs() == before + 1
 
 
+@pytest.mark.slow
 def test_a_wrong_candidate_is_refused_without_any_run_of_the_application(bench: Recorded) -> None:
     bench.verdict(("float sum = bias", "float sum = 0 + bias"))  # has the recording made
     before = bench.runs()
@@ -168,6 +170,7 @@ def test_the_original_replayed_leaves_what_was_recorded_and_a_faster_kernel_wins
     assert told.startswith("passed: 3 of 10 dispatches; the original reproduces what was recorded; modelled ")
 
 
+@pytest.mark.slow
 def test_other_shapes_of_launches_are_learnt_in_one_run_and_judged_on_recorded_memory(bench: Recorded) -> None:
     bench.verdict(("float sum = bias", "float sum = 1 * bias"))  # has the recording made
     before = bench.runs()

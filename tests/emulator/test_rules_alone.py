@@ -136,6 +136,7 @@ int main() {
 """
 
 
+@pytest.mark.slow
 def test_further_blocks_leave_what_each_thread_left(tmp_path: Path) -> None:
     proposal = propose(tmp_path / "rule", COLUMNS, "turns_over_grid")
     assert proposal.candidate is not None, proposal.declined

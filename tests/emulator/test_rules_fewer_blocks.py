@@ -97,6 +97,7 @@ def propose(
     return proposal
 
 
+@pytest.mark.slow
 def test_each_form_of_guard_becomes_a_walk_over_the_elements(tmp_path: Path) -> None:
     text = PROGRAM
     for number, mark in enumerate(("around", "plain", "leaving", "tallied")):

@@ -150,6 +150,7 @@ int main() {
 """
 
 
+@pytest.mark.slow
 def test_other_layouts_and_numberings_leave_the_same_memory(tmp_path: Path) -> None:
     files = {"app.hip": PROGRAM}
     expected = output(tmp_path / "original", files)

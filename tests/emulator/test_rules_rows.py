@@ -271,6 +271,7 @@ def _kernel_as_a_whole(bench: Bench, file: Path, line: int, kernel: Kernel):  # 
     return dataclasses.replace(evidence, file=file, line=line, kernel=kernel)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "program"), [("app.hip", PROGRAM), ("app.cu", as_cuda(PROGRAM))])
 def test_groups_of_lanes_leave_what_single_threads_leave(name: str, program: str, tmp_path: Path) -> None:
     text = program

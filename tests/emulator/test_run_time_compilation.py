@@ -34,12 +34,14 @@ def test_a_driver_program_without_device_code_loads_what_nvcc_wrote(form: str, t
     assert step(tmp_path, "./app", f"scale.{form}", prepared=False).tail("stdout").strip() == "all good"
 
 
+@pytest.mark.slow
 def test_nvrtc_compiles_names_and_refuses_as_its_own_does(tmp_path: Path) -> None:
     program = PROGRAMS / "nvrtc.cpp"
     step(tmp_path, "g++", str(program), "-o", "app", "-lnvrtc", "-lcuda")
     assert step(tmp_path, "./app", prepared=False).tail("stdout").strip() == "NVRTC_ERROR_COMPILATION"
 
 
+@pytest.mark.slow
 def test_lines_of_a_source_compiled_at_run_time_are_the_programs_own(tmp_path: Path) -> None:
     (tmp_path / "scale.cu").write_text(KERNEL, encoding="utf-8")
     program = PROGRAMS / "hiprtc.cpp"

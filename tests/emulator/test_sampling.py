@@ -44,6 +44,7 @@ def compared(directory: Path, case: str):  # type: ignore[no-untyped-def]
     return benchmark.compare(directory, TARGET, case, FEW)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", benchmark.cases())
 def test_figures_that_are_said_to_be_exact_equal_those_of_a_whole_trace(directory: Path, case: str) -> None:
     comparison = compared(directory, case)

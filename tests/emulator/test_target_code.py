@@ -84,6 +84,7 @@ def test_an_atomic_is_done_as_in_amds_code(amd: Mapping[str, Any], kernel: str) 
     assert site["by"].endswith("for gfx942")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("compiler", "target"), [("nvcc", "h100"), ("hipcc", "mi300x")])
 def test_loads_and_stores_have_the_widths_of_the_targets_code(compiler: str, target: str, tmp_path: Path) -> None:
     metadata = metadata_of(compiler, "target_accesses", target, tmp_path)

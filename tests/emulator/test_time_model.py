@@ -89,6 +89,7 @@ def test_the_clock_s_scale_reaches_every_time_that_the_program_reads(
         assert scaled[name] == pytest.approx(3 * value, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_work_that_a_gpu_s_own_code_draws_is_shared_out_and_alike_in_every_run(tmp_path: Path) -> None:
     built = _build(tmp_path / "modelled", INTELLIPERF_EXECUTOR="machine", INTELLIPERF_TARGET="mi300x")
     runs = []

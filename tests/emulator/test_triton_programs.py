@@ -360,6 +360,7 @@ late[(1,)](Array([1.0]), Array([0.0] * 256), BLOCK=256, num_warps=4)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.triton
 def test_waves_that_only_repeat_a_small_tiles_loads_race_where_they_store_what_comes_of_it(tmp_path: Path) -> None:
     (tmp_path / "arrays.py").write_text(ARRAYS)
@@ -456,6 +457,7 @@ assert any("lane: -63" in line for line in lines), lines[-3:]
 """
 
 
+@pytest.mark.slow
 @pytest.mark.triton
 def test_what_a_kernel_prints_and_asserts_reaches_the_host(tmp_path: Path) -> None:
     (tmp_path / "arrays.py").write_text(ARRAYS)

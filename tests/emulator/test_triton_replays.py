@@ -153,6 +153,7 @@ def test_a_right_candidate_is_judged_by_one_run_of_its_own_and_by_replays(bench:
     assert bench.runs("reference") - before <= 2  # profiled and recorded
 
 
+@pytest.mark.slow
 @pytest.mark.triton
 def test_each_version_launches_what_it_has_compiled_itself_in_its_own_shapes(bench: Bench) -> None:
     verdict = bench.verdict("wrong", _APART, "lane + (k ^ 1) * BLOCK + (tl.num_programs(0) == 8)\n")
@@ -164,6 +165,7 @@ def test_each_version_launches_what_it_has_compiled_itself_in_its_own_shapes(ben
     assert bench.runs("reshaped") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.triton
 def test_sizes_are_raised_where_launches_may_have_another_geometry(tmp_path: Path) -> None:
     bench = Bench(tmp_path, _ROWS)

@@ -64,6 +64,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     return Bench(tmp_path_factory.mktemp("cheats"), SOURCE, "app.hip")
 
 
+@pytest.mark.slow
 def test_a_right_and_slightly_faster_rewrite_passes_every_gate_up_to_the_clock(bench):
     """Its gain is within the error of the time model, so that the clock alone does not accept it."""
     verdict = bench.verdict((SLOW, FAST))
@@ -158,6 +159,7 @@ REMEMBERED = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_scratch_memory_is_spoilt_before_the_next_launch_reads_what_it_remembers(bench):
     constant = SOURCE.replace("((i * 7 + round) % 101)", "((i * 7) % 101)")
     text = constant
@@ -169,6 +171,7 @@ def test_scratch_memory_is_spoilt_before_the_next_launch_reads_what_it_remembers
     assert "dispatch 1" in verdict.detail
 
 
+@pytest.mark.slow
 def test_a_declared_split_with_scratch_memory_is_followed_to_its_last_kernel(bench):
     right = bench.verdict(*SPLIT, declares=KERNELS)
     assert right.outcome in (Outcome.ACCEPTED, Outcome.NOT_FASTER, Outcome.SLOWER_OVERALL), right.detail

@@ -114,6 +114,7 @@ GEOMETRY = Declaration(geometry=True, reason="a warp per row")
 KERNELS = Declaration(geometry=True, kernels=True, reason="two passes")
 
 
+@pytest.mark.slow
 def test_a_sum_in_another_order_by_another_grid_is_accepted(sums):
     verdict = sums.verdict(*PER_WARP, declares=GEOMETRY)
     assert verdict.outcome is Outcome.ACCEPTED, verdict.detail
@@ -131,6 +132,7 @@ CHEATS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CHEATS)
 def test_what_knows_its_data_or_loses_digits_is_refused_with_another_grid_too(sums, name):
     (old, new), told = CHEATS[name]
@@ -140,6 +142,7 @@ def test_what_knows_its_data_or_loses_digits_is_refused_with_another_grid_too(su
     assert told in verdict.detail or name == "a narrower type in disguise"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("known", [False, True])
 def test_other_kernels_are_run_on_other_copies(sums, known):
     read, guess = "sum += in[row * columns + c]", "sum += 0.1f + (((row * columns + c) * 7919) % 1000) * 0.013f"
@@ -154,6 +157,7 @@ def test_other_kernels_are_run_on_other_copies(sums, known):
         assert numbers.status is CheckStatus.PASSED, numbers
 
 
+@pytest.mark.slow
 def test_a_list_that_was_longer_before_may_end_in_anything(tmp_path):
     verdict = Bench(tmp_path, SEARCH, "app.cu").verdict((APPEND, f"if (level[to] == -1)\n      {APPEND}"))
     assert verdict.outcome in (Outcome.ACCEPTED, Outcome.NOT_FASTER), verdict.detail

@@ -68,6 +68,7 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     return Bench(tmp_path_factory.mktemp("records"), RECORDS, "app.hip")
 
 
+@pytest.mark.slow
 def test_a_checksum_in_place_of_the_members_is_refused(records: Bench) -> None:
     whole = "r.a == mine.a && r.b == mine.b && r.c == mine.c"
     verdict = records.verdict((whole, "r.a == mine.a && r.b + r.c == mine.b + mine.c"))
@@ -75,6 +76,7 @@ def test_a_checksum_in_place_of_the_members_is_refused(records: Bench) -> None:
     assert "nearly equal" in verdict.detail
 
 
+@pytest.mark.slow
 def test_that_offsets_rise_may_be_relied_on(records: Bench) -> None:
     loop = "for (int e = starts[i]; e < starts[i + 1]; ++e) atomicAdd(total, 1ull);"
     verdict = records.verdict((loop, "atomicAdd(total, (unsigned long long)(starts[i + 1] - starts[i]));"))
@@ -101,6 +103,7 @@ int main() {
 """
 
 
+@pytest.mark.slow
 def test_that_a_block_has_two_keys_of_a_sorted_list_may_not_be_relied_on(tmp_path: Path) -> None:
     of_two = "segment[i] == segment[i / 256 * 256] ? segment[i] : segment[min(n, (i / 256 + 1) * 256) - 1]"
     verdict = Bench(tmp_path, SEGMENTS, "app.hip").verdict(("totals[segment[i]]", f"totals[{of_two}]"))
@@ -130,6 +133,7 @@ int main() {
 """
 
 
+@pytest.mark.slow
 def test_the_lowest_bytes_do_not_stand_for_integers_in_other_kernels_either(tmp_path: Path) -> None:
     bench = Bench(tmp_path, RUNS, "app.hip", "mark")
     declared = Declaration(kernels=True)
@@ -167,6 +171,7 @@ int main() {
 """
 
 
+@pytest.mark.slow
 def test_a_size_is_altered_although_what_is_read_is_in_no_fixed_order(tmp_path: Path) -> None:
     first = "queries[i] * 2654435769u % size"
     bench = Bench(tmp_path, TABLE, "app.hip", "look")
@@ -179,6 +184,7 @@ class Nothing:
         return None
 
 
+@pytest.mark.slow
 def test_nobody_waits_for_a_launch_that_the_original_does_not_end(tmp_path: Path) -> None:
     bench = Bench(tmp_path, TABLE, "app.hip", "enter")
     kernel = bench.finding.profile.kernel
@@ -230,6 +236,7 @@ int main() {
 """
 
 
+@pytest.mark.slow
 def test_a_maximum_that_begins_at_zero_is_refused(tmp_path: Path) -> None:
     verdict = Bench(tmp_path, SOFTMAX, "app.hip").verdict(("peak = -INFINITY", "peak = 0.0f"))
     assert verdict.outcome is Outcome.WRONG_OUTPUT, verdict.detail
@@ -270,6 +277,7 @@ int main() {
 """
 
 
+@pytest.mark.slow
 def test_a_size_with_which_both_overrun_their_shared_arrays_is_no_evidence(tmp_path: Path) -> None:
     table = (
         "__shared__ float2 s[512], turns[256];\n"

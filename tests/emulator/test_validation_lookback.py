@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from patchbench import Bench
 
 from intelliperf.records import Outcome
@@ -65,6 +66,7 @@ int main() {{
 """
 
 
+@pytest.mark.slow
 def test_a_missing_fence_shows_where_blocks_get_on_by_chance(tmp_path: Path) -> None:
     verdict = Bench(tmp_path, SOURCE, "app.hip").verdict((FENCE, "\n"))
     assert verdict.outcome is Outcome.RACE, verdict.detail

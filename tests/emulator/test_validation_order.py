@@ -48,6 +48,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     return Bench(tmp_path_factory.mktemp("order"), SOURCE, "app.hip")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("instead", "told"),
     [

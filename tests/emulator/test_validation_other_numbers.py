@@ -61,6 +61,7 @@ def patched(bench: Bench, body: str, before: str = "") -> Verdict:
     return bench.verdict_of(SOURCE, text)
 
 
+@pytest.mark.slow
 def test_a_right_rewrite_is_right_on_other_numbers_too(bench):
     verdict = patched(bench, FAST)
     assert verdict.outcome is Outcome.NOT_FASTER, verdict.detail  # right, and within the error of the time model
@@ -123,6 +124,7 @@ def test_an_answer_that_is_known_beforehand_is_refused(bench, name):
 COUNTED = "  if (threadIdx.x == 0 && atomicAdd(&blocks, 1u) == gridDim.x - 1) blocks = {};\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("left", "outcome"), [("0", Outcome.ACCEPTED), ("1", Outcome.FORBIDDEN_EDIT)])
 def test_a_new_variable_of_the_device_must_be_zero_after_every_launch(bench, left, outcome):
     counted = FAST + COUNTED.replace("{}", left)

@@ -96,6 +96,7 @@ FOLDED = """{ h = h * base + data[r * width + i]; h = (h & 2147483647u) + (h >> 
     h = (h & 2147483647u) + (h >> 31);%s }"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("last", "right"), [("", False), (" h = h >= 2147483647u ? h - 2147483647u : h;", True)])
 def test_a_number_that_is_only_calculated_with_takes_its_largest_values(tmp_path, last: str, right: bool) -> None:
     verdict = Bench(tmp_path, HASH, "app.cu").verdict((REMAINDER, FOLDED % last))
@@ -158,6 +159,7 @@ def test_members_constants_and_the_range_of_keys_cannot_be_baked_in(
     assert verdict.outcome is Outcome.WRONG_OUTPUT and told in verdict.detail, verdict.detail
 
 
+@pytest.mark.slow
 def test_a_right_rewrite_passes_other_members_constants_and_data(shaped: Bench) -> None:
     verdict = shaped.verdict(
         ("in[i * s.pitch + k]", "start[k]"),
@@ -242,6 +244,7 @@ int main() {
 """
 
 
+@pytest.mark.slow
 def test_ties_of_a_quotient_by_the_rows_own_maximum_are_rounded_as_before(tmp_path) -> None:
     verdict = Bench(tmp_path, QUANTISED, "app.hip").verdict(("int8_t(rintf(", "int8_t(roundf("))
     assert verdict.outcome is Outcome.WRONG_OUTPUT, verdict.detail
@@ -270,6 +273,7 @@ int main() {
 """
 
 
+@pytest.mark.slow
 def test_the_grid_goes_with_the_few_parts_that_work_is_split_into(tmp_path) -> None:  # type: ignore[no-untyped-def]
     bench = Bench(tmp_path, SPLIT, "app.hip")
     loop = "for (int k = first; k < n; k += step)"

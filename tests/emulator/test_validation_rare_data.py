@@ -96,6 +96,7 @@ def test_what_holds_for_the_usual_numbers_only_is_refused(bench: Bench, old: str
     assert told in verdict.detail
 
 
+@pytest.mark.slow
 def test_what_is_masked_need_not_be_multiplied_by_zero(bench: Bench) -> None:
     verdict = bench.verdict(("j < n; ++j) sum", "j <= i; ++j) sum"))
     assert verdict.outcome in (Outcome.ACCEPTED, Outcome.NOT_FASTER), verdict.detail  # right, however fast

@@ -27,6 +27,7 @@ int main() {
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sums", "allowed"), [("2 * n", True), ("n", False)])
 def test_restrict_is_judged_by_what_each_pointer_accesses(tmp_path: Path, sums: str, allowed: bool) -> None:
     bench = Bench(tmp_path, SOURCE.replace("SUMS", sums), "app.hip")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from patchbench import Bench
 
 from intelliperf.records import Declaration, Outcome
@@ -69,6 +70,7 @@ int main() {{
 """
 
 
+@pytest.mark.slow
 def test_a_size_with_which_the_original_reads_unwritten_lds_is_no_evidence(tmp_path):
     verdict = Bench(tmp_path, COUPLED, "app.cu").verdict(
         ("__shared__ float work[1024];", "__shared__ float root[1024], work[1024];"),
@@ -81,6 +83,7 @@ def test_a_size_with_which_the_original_reads_unwritten_lds_is_no_evidence(tmp_p
     assert verdict.outcome in (Outcome.ACCEPTED, Outcome.NOT_FASTER), verdict.detail
 
 
+@pytest.mark.slow
 def test_results_that_cancel_are_held_to_those_beside_them_and_to_no_unwritten_memory(tmp_path):
     bench = Bench(tmp_path, SOURCE, "app.cu")
     launch = "<<<(rows + 63) / 64, 64>>>"

@@ -35,6 +35,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     return Bench(tmp_path_factory.mktemp("wave"), SOURCE, "app.hip")
 
 
+@pytest.mark.slow
 def test_a_kernel_for_waves_of_64_lanes_alone_is_refused(bench: Bench) -> None:
     verdict = bench.verdict(("int d = warpSize / 2", "int d = 32"))
     assert verdict.outcome is Outcome.WRONG_OUTPUT, verdict.detail

@@ -87,6 +87,7 @@ def bench(tmp_path: Path, program: str) -> Bench:
     return Bench(tmp_path, HEAD + program, "app.hip")
 
 
+@pytest.mark.slow
 def test_indices_of_sixteen_bits_are_refused(tmp_path: Path) -> None:
     verdict = bench(tmp_path, GATHER).verdict(("x[from[at]]", "x[(short)from[at]]"))
     assert verdict.outcome in (Outcome.WRONG_OUTPUT, Outcome.MEMORY_ERROR), verdict.detail

@@ -108,6 +108,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     return Repository(project)
 
 
+@pytest.mark.slow
 def test_a_right_patch_from_the_top_of_the_repository_fails_only_for_a_gain_within_the_models_error(repository):
     patch = repository.patch(FAST, prefixes=("a/tools/scale it/", "b/tools/scale it/"))
     header = f"diff --git a/tools/scale it/{SOURCE} b/tools/scale it/{SOURCE}\nindex 1111111..2222222 100644\n"

@@ -7,6 +7,8 @@ import sys
 import uuid
 from pathlib import Path
 
+import pytest
+
 from intelliperf.processes.storage import cache_directory
 
 PROGRAM = """#include <hip/hip_runtime.h>
@@ -20,6 +22,7 @@ int main() {
 """
 
 
+@pytest.mark.slow
 def test_what_one_run_compiled_the_next_one_finds(tmp_path: Path) -> None:
     source = tmp_path / f"{uuid.uuid4().hex}.hip"  # a name that no other entry has
     source.write_text(PROGRAM)

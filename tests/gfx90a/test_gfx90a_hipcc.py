@@ -46,6 +46,7 @@ def test_an_example_of_the_older_compiler_finds_its_own_result_right(
     assert "PASS" in out and "FAIL" not in out
 
 
+@pytest.mark.slow
 def test_what_a_kernel_prints_comes_out_every_time(tmp_path: Path) -> None:
     binary = compiled(_HIPCC, [PROGRAMS / "hipcc" / "printing.hip"], tmp_path / "printing")
     expected = {

@@ -44,6 +44,7 @@ def test_a_program_computes_what_its_host_check_expects(name: str, programs: Pat
     assert out.endswith("checks, 0 mistakes\n")
 
 
+@pytest.mark.slow
 def test_a_program_that_starts_itself_shares_memory_between_processes(tmp_path: Path) -> None:
     binary = compile_program(PROGRAMS / f"{_WITH_ARGUMENTS}.hip", tmp_path / _WITH_ARGUMENTS)
     done, out, err = run_program([str(binary)])
@@ -51,6 +52,7 @@ def test_a_program_that_starts_itself_shares_memory_between_processes(tmp_path: 
     assert out.endswith("checks, 0 mistakes\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", _EXAMPLES)
 def test_an_example_finds_its_own_result_right_at_full_size(name: str, tmp_path: Path) -> None:
     directory = _REPOSITORY / "examples" / name

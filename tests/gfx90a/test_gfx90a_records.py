@@ -24,6 +24,7 @@ def shapes(tmp_path_factory: pytest.TempPathFactory) -> Twice:
     return SHAPES.twice(tmp_path_factory.mktemp("shapes"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [MIXING, SIDES, WIDTHS], ids=lambda program: program.name)
 def test_recorded_figures_are_those_of_the_device(program: Program, tmp_path: Path) -> None:
     built = program.twice(tmp_path)
@@ -32,6 +33,7 @@ def test_recorded_figures_are_those_of_the_device(program: Program, tmp_path: Pa
     assert 1 < executed(built.device_counts(built.recording)) / executed(built.device_counts(built.plain)) < 20
 
 
+@pytest.mark.slow
 def test_atomics_divergence_calls_and_flat_addresses_are_told_as_the_device_counts_them(shapes: Twice) -> None:
     figures = equal(shapes)
     kinds = {(place.space, place.kind) for place in figures}

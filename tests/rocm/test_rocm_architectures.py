@@ -77,6 +77,7 @@ def printed_notes(code: Path) -> dict[str, dict[str, str]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_needs_are_those_that_llvm_prints(architecture: str, place: Path) -> None:
     found, expected = needs_of(architecture, place), printed_notes(built(architecture, place)[0])
@@ -172,6 +173,7 @@ def test_what_is_no_code_object_is_refused(place: Path) -> None:
         kernel_needs(image[:at] + b"\xc1" + image[at + 1 :])
 
 
+@pytest.mark.slow
 def test_a_code_object_without_symbols_is_known(tmp_path: Path) -> None:
     source = HERE / "programs" / "turn.hip"
     for options, known in (((), False), (("-Xoffload-linker", "-s"), True)):

@@ -24,6 +24,7 @@ def _device() -> None:
     build_device()
 
 
+@pytest.mark.slow
 def test_every_step_is_tried_and_the_bundle_holds_its_logs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -24,6 +24,7 @@ def compiler(*argv: str) -> str:
     return out
 
 
+@pytest.mark.slow
 @pytest.mark.rocm_headers
 def test_the_tools_library_compiles_without_a_warning_against_the_headers_of_6_2() -> None:
     headers = ["-isystem", str(rocmheaders.directory() / "hsa")]

@@ -117,6 +117,7 @@ def test_buffers_hold_what_the_kernel_left_in_them(seen: list) -> None:
         assert set(np.frombuffer(contents[pointer.allocation], np.float32)) == {expected}
 
 
+@pytest.mark.slow
 def test_kernels_round_as_asked_for(setting: Setting, place: Path) -> None:
     import numpy as np
 
@@ -140,6 +141,7 @@ def test_kernels_round_as_asked_for(setting: Setting, place: Path) -> None:
     assert up == np.nextafter(down, np.float32(np.inf))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "factor", "launch", "said"),
     [("wrong", "1.5f", "true", "45"), ("skipping", "1.0f", "false", SCALE)],
@@ -172,6 +174,7 @@ def test_a_tool_that_the_application_brings_with_it_is_named(
         record(replace(setting, deadline_s=60.0), SideRun("recorded", own, Interception(kernels=("*",))))
 
 
+@pytest.mark.slow
 def test_what_follows_a_kernel_that_waits_for_its_thread_leaves_its_buffers_until_they_were_read(place: Path) -> None:
     import numpy as np
 
@@ -200,6 +203,7 @@ def test_what_follows_a_kernel_that_waits_for_its_thread_leaves_its_buffers_unti
     }
 
 
+@pytest.mark.slow
 def test_kernels_of_a_graph_are_inspected_at_each_of_its_launches(place: Path) -> None:
     import numpy as np
 
@@ -225,6 +229,7 @@ def test_kernels_of_a_graph_are_inspected_at_each_of_its_launches(place: Path) -
     assert launched == ["_Z4growPfPKfi", "_Z4foldPKfPfi"] * 3
 
 
+@pytest.mark.slow
 def test_a_kernel_that_waits_for_its_thread_is_recorded(tmp_path: Path) -> None:
     shutil.copy(HERE / "programs" / "waiting.hip", tmp_path)
     build = ("hipcc", "-O2", "-g", "waiting.hip", "-o", "app")

@@ -82,6 +82,7 @@ def paused(one: Side) -> Dispatch:
     return dispatch
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ways", [("hsa",), HIP])
 def test_every_buffer_is_what_the_kernel_left_and_what_the_application_copies(
     application: Application, tmp_path: Path, ways: tuple[str, ...]

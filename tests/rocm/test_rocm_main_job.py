@@ -90,6 +90,7 @@ def test_a_candidate_that_computes_otherwise_or_nothing_is_rejected(project: Pat
     assert verdict_on(project, "atomicAdd(energy, s * s);", new) == "WRONG_OUTPUT"
 
 
+@pytest.mark.slow
 def test_a_candidate_that_leaves_out_the_launch_is_rejected(project: Path) -> None:
     (launch,) = (line for line in (project / "signal_energy.hip").read_text().splitlines() if "<<<" in line)
     assert verdict_on(project, launch, f"  if (argc > 9) {launch.strip()}") == "FORBIDDEN_EDIT"
@@ -107,6 +108,7 @@ def test_recorded_accesses_pin_a_bank_conflict_and_lead_to_an_accepted_patch(
     assert {m["provenance"] for m in ended.report["measurements"]} == {"modelled"}
 
 
+@pytest.mark.slow
 def test_recorded_accesses_pin_scattered_stores(tmp_path: Path) -> None:
     ended = found_by_records(tmp_path, "memoryAccess", "turn", "out[column", "diagnose")
     (store,) = ended.report["evidence"]

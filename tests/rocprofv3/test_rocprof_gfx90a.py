@@ -53,6 +53,7 @@ def kernels(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Kern
     }
 
 
+@pytest.mark.slow
 def test_all_kernels_of_the_program_are_seen_twice_and_none_of_the_runtime(kernels: dict[str, KernelProfile]) -> None:
     assert set(kernels) == {"copied", "turned", "columns", "crowded"}
     assert all(kernel.dispatches == 2 for kernel in kernels.values())

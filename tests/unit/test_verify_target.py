@@ -56,6 +56,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CHANGES)
 def test_the_kernels_that_a_change_is_about_are_those_that_the_compiler_sees_changed(reading: Reading, name: str):
     old, new, expected = CHANGES[name]
