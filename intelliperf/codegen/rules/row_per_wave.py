@@ -35,15 +35,9 @@ from intelliperf.codegen.rules.problem import (
     resolved_functions,
 )
 from intelliperf.codegen.rules.relabel import check_relabelling, kernel_of, kernel_place
-from intelliperf.codegen.rules.row_loops import (
-    Words,
-    lds_variables,
-    renders,
-    row_loop,
-    share_out,
-    starts_neutral,
-)
+from intelliperf.codegen.rules.row_loops import lds_variables, row_loop
 from intelliperf.codegen.rules.row_plans import RowPlan, needs_meeting, reads_that_wait, troubled_arrays
+from intelliperf.codegen.rules.row_shares import Words, renders, share_out, starts_neutral
 from intelliperf.codegen.rules.statements import callee_name, is_replaceable, pointee, value_used
 from intelliperf.codegen.rules.uniformity import LOOPS
 from intelliperf.codegen.syntax import outline

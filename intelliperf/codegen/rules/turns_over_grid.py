@@ -19,9 +19,10 @@ from intelliperf.codegen.rules.lanes import initializer
 from intelliperf.codegen.rules.lds_arrays import is_shared
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
 from intelliperf.codegen.rules.relabel import check_relabelling, kernel_of, kernel_place
-from intelliperf.codegen.rules.row_loops import RowAlgebra, RowLoop, walk_by
+from intelliperf.codegen.rules.row_loops import RowAlgebra, RowLoop
 from intelliperf.codegen.rules.row_per_wave import level
 from intelliperf.codegen.rules.row_plans import RowPlan
+from intelliperf.codegen.rules.row_shares import walk_by
 from intelliperf.codegen.rules.spread_over_grid import filling
 from intelliperf.codegen.rules.uniformity import LOOPS
 from intelliperf.codegen.syntax.source import Splice

@@ -1,0 +1,182 @@
+"""The text of loops along a row whose turns the lanes of a group share out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from intelliperf.codegen.rules import groups
+from intelliperf.codegen.rules.guards import line_starts, statement_end
+from intelliperf.codegen.rules.lanes import initializer, written
+from intelliperf.codegen.rules.memory_scans import first_value
+from intelliperf.codegen.rules.problem import NotApplicable, Place
+from intelliperf.codegen.rules.reductions import Reduction
+from intelliperf.codegen.rules.row_loops import RowLoop
+from intelliperf.codegen.syntax.source import Source
+from intelliperf.codegen.syntax.tree import Node
+
+_ZERO = ("0", "0.0", "0.", "0.0f", "0.f", "0u", "0l", "0ul", "0ll", "0ull")
+
+
+@dataclass(frozen=True)
+class Words:
+    """Names that the rewritten text uses."""
+
+    lane: str
+    sharing: groups.Sharing
+    part: str
+    meet: str  # a call with its semicolon that makes the lanes' stores known to each other, or ""
+
+
+def renders(reduction: Reduction, cuda: bool, sharing: groups.Sharing, name: str) -> str:
+    """The helper that puts the lanes' parts together."""
+    if reduction.place is not None:
+        return groups.first_extreme(name, ">" if reduction.kind.startswith("greatest") else "<", cuda, sharing)
+    if reduction.whole:
+        return groups.object_sum(name, reduction.members, cuda, sharing)
+    if reduction.scanned:
+        return groups.scan(name, reduction.combine, cuda)
+    return groups.reduction(name, reduction.combine, cuda, sharing)
+
+
+def starts_neutral(function: Node, row: RowLoop, reduction: Reduction) -> bool:
+    """Is the variable declared as nothing right before the loop, so that every lane begins with the neutral value?"""
+    if reduction.neutral != "0" or reduction.whole:
+        return False
+    declared = next((n for n in function.walk() if n.kind == "VarDecl" and n.id == reduction.variable), None)
+    initial = initializer(declared) if declared is not None else None
+    if declared is None or initial is None or declared.parent is None or declared.parent.parent is not row.loop.parent:
+        return False
+    literal = initial.bare()
+    zero = literal.kind in ("IntegerLiteral", "FloatingLiteral") and float(literal.value or "1") == 0
+    between = [
+        node
+        for node in function.walk()
+        if written(node) == reduction.variable and declared.end_offset < node.start_offset < row.loop.start_offset
+    ]
+    return zero and not between
+
+
+def walk_by(source: Source, place: Place, row: RowLoop, number: str, step: str) -> None:
+    """Write the loop's header for the one with that number among `step` that share its turns."""
+    loop, counter = row.loop, row.counter
+    initial, count, inside = initializer(counter), loop.children[3], loop.children[-1]
+    if initial is None or loop.in_macro or count.in_macro or inside.in_macro:
+        raise NotApplicable(f"{place}: the loop on line {loop.line} is written by a macro")
+    if initial.begin is None or initial.end is None or initial.begin.macro or initial.end.macro:
+        raise NotApplicable(f"{place}: the first value of the loop on line {loop.line} is written by a macro")
+    text = source.slice(initial.start_offset, initial.end_offset)
+    source.replace(initial.start_offset, initial.end_offset, number if text in _ZERO else f"{text} + {number}")
+    source.replace(count.start_offset, count.end_offset, f"{counter.name} += {step}")
+
+
+def share_out(
+    source: Source, place: Place, row: RowLoop, words: Words, helpers: dict[str, str], plain: set[str]
+) -> None:
+    """Write the loop for the lanes. `helpers`: by the variable carried; `plain`: variables that begin neutral."""
+    loop = row.loop
+    walk_by(source, place, row, words.lane, str(words.sharing.lanes))
+    before: list[str] = [words.meet] if words.meet else []
+    after: list[str] = []
+    for item in row.carried:
+        if item.scanned:
+            total = _scan(source, place, row, item, words, helpers)
+            if item.through is not None:
+                first = first_value(source, place, loop, row.counter, item.through[1])
+                before.append(f"{item.type} {total} = {first};")
+            continue
+        if item.neutral is not None and item.variable not in plain:
+            cleared = f"memset(&{item.name}, 0, sizeof({item.name}))" if item.whole else f"{item.name} = {item.neutral}"
+            before.append(f"if ({words.lane} != 0) {cleared};")
+        helper = helpers[item.variable]
+        if item.place is not None:
+            after.append(f"{helper}({item.name}, {item.place[1]});")
+        else:
+            after.append(f"{item.name} = {helper}({item.name});")
+    for number, added in enumerate(row.sums):
+        name = words.part + (f"_{number + 1}" if number else "")
+        target = source.slice(added.whole.start_offset, added.whole.end_offset)
+        source.replace(added.whole.start_offset, added.whole.end_offset, name)
+        before.append(f"{added.whole.type.replace('const ', '')} {name} = 0;")
+        after.append(f"{name} = {helpers['']}({name});")
+        after.append(f"if ({words.lane} == 0) {target} += {name};")
+    _around(source, loop, before, after)
+
+
+def _around(source: Source, loop: Node, before: list[str], after: list[str]) -> None:
+    """Statements in front of and behind the loop, in braces where it stands alone."""
+    if not before and not after:
+        return
+    whole, parent = loop, loop.parent
+    while parent is not None and parent.kind == "AttributedStmt":
+        whole, parent = parent, parent.parent
+    alone = parent is None or parent.kind != "CompoundStmt"
+    indent = source.indentation(whole.start_offset)
+    end = statement_end(source, loop.children[-1])
+    lead = "".join(f"{line}\n{indent}" for line in before)
+    source.insert(whole.start_offset, f"{{\n{indent}{lead}" if alone else lead)
+    tail = "".join(f"\n{indent}{line}" for line in after)
+    source.insert(end, f"{tail}\n{indent}}}" if alone else tail)
+
+
+def _scan(source: Source, place: Place, row: RowLoop, item: Reduction, words: Words, helpers: dict[str, str]) -> str:
+    """The name of the sum.
+
+    All lanes take each turn; those beyond the end add nothing, so that the last lane has the sum of all.
+    """
+    loop, counter, turn = row.loop, row.counter, row.loop.children[-1]
+    update, alone = item.update, item.update is turn
+    if not alone and (turn.kind != "CompoundStmt" or not turn.children or turn.children[0] is not update):
+        raise NotApplicable(f"{place}: the running sum is not the first thing that the loop on line {loop.line} does")
+    condition = loop.children[2]
+    text = source.slice(condition.start_offset, condition.end_offset)
+    if any(name.in_macro for name in condition.walk() if _counts(name, counter)) or update.in_macro:
+        raise NotApplicable(f"{place}: the condition of the loop on line {loop.line} is written by a macro")
+    indent = source.indentation(update.start_offset)
+    operand = item.through[2] if item.through else update.children[1]
+    value = source.slice(operand.start_offset, operand.end_offset)
+    for name in condition.walk():
+        if _counts(name, counter):
+            source.replace(name.start_offset, name.end_offset, f"({counter.name} - {words.lane})")
+    own, total, store = f"{words.part}_here", item.name, []
+    if item.through is not None:
+        total = _new(source, f"{words.part}_sum")
+        stored, read, _ = item.through
+        store = [f"  {source.slice(stored.start_offset, stored.end_offset)} = {total};"]
+    kind = f"decltype({total})"
+    lines = [
+        f"const bool {own} = {text};",
+        f"{total} += {helpers[item.variable]}({own} ? static_cast<{kind}>({value}) : {kind}(0));",
+        f"if ({own}) {{",
+        *store,
+    ]
+    last = f"{total} = {helpers['last']}({total});"
+    end = statement_end(source, update)
+    if alone:
+        lines = ["{", *(f"  {line}" for line in (*lines, "}", last)), "}"]
+        source.replace(update.start_offset, end, f"\n{indent}".join(lines))
+    else:
+        source.replace(update.start_offset, end, f"\n{indent}".join(lines))
+        _close_own(source, turn, end, indent, last)
+    return total
+
+
+def _new(source: Source, base: str) -> str:
+    """`base`, or with a number, so that an earlier loop of the function does not declare it, too."""
+    declared = [f" {base}{number} = " for number in ("", *range(2, 100))]
+    name = next(each for each in declared if not any(each in splice.text for splice in source.splices))
+    return name.split()[0]
+
+
+def _close_own(source: Source, turn: Node, start: int, indent: str, last: str) -> None:
+    """The end of what a lane does for its own turn, and of the turn."""
+    closing = turn.end_offset - 1
+    line = source.data.rfind(b"\n", 0, closing) + 1
+    alone = not source.data[line:closing].strip()
+    for offset in line_starts(source, start, line if alone else closing):
+        source.insert(offset, "  ")
+    end = f"{indent}}}\n{indent}{last}\n"
+    source.insert(line if alone else closing, end if alone else f"\n{end}")
+
+
+def _counts(name: Node, counter: Node) -> bool:
+    return name.kind == "DeclRefExpr" and name.reference is not None and name.reference.id == counter.id
