@@ -149,7 +149,7 @@ class CudaBackend:
             profiled,
             self._chains(application, profiled.symbol),
             kernel,
-            application.project,
+            application,
             serialization.value if serialization is not None else None,
         )
 

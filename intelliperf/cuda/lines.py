@@ -10,7 +10,18 @@ from intelliperf.cuda.inlining import FrameLine, Located
 from intelliperf.cuda.launches import WARP, filling, lane_fill
 from intelliperf.errors import SourceNotFound
 from intelliperf.profiling.ncu import Instruction, ProfiledKernel
-from intelliperf.records import AccessKind, Frame, Kernel, MemorySpace, Metric, Provenance, Quantity, SourceEvidence
+from intelliperf.project.recipes import is_python
+from intelliperf.records import (
+    AccessKind,
+    Application,
+    Frame,
+    Kernel,
+    MemorySpace,
+    Metric,
+    Provenance,
+    Quantity,
+    SourceEvidence,
+)
 
 _LOADS = ("LDG", "LD", "LDS", "LDL")
 _STALLS = "smsp__pcsamp_warps_issue_stalled_"
@@ -24,7 +35,7 @@ def kernel_lines(
     profiled: ProfiledKernel,
     chains: Mapping[int, Located],
     kernel: Kernel,
-    project: Path,
+    application: Application,
     serialization: float | None,
 ) -> tuple[SourceEvidence, ...]:
     """One entry per line, operation and width; counts are of the profiled launch.
@@ -32,9 +43,11 @@ def kernel_lines(
     `serialization` is the kernel's `ATOMIC_SERIALIZATION`, shared out by lanes. Raises `SourceNotFound` where
     the binary has no lines or none lies in the project.
     """
+    project = application.project
     memory = [item for item in profiled.instructions if _kind(item) is not None]
     if memory and all(item.file is None for item in memory):
-        raise SourceNotFound(f"{kernel.name}: the binary has no line information; compile it with -lineinfo")
+        how = _remedy(application, "compile it with -lineinfo")
+        raise SourceNotFound(f"{kernel.name}: the binary has no line information; {how}")
     groups: dict[tuple[tuple[FrameLine, ...], str, float], list[Instruction]] = {}
     for item in memory:
         chain = _in_project(_places(item, chains), project)
@@ -42,9 +55,8 @@ def kernel_lines(
             width = item.metrics.get("memory_access_size_type", 0.0)
             groups.setdefault((chain, item.operation, width), []).append(item)
     if memory and not groups:
-        how = (
-            "" if chains else "; inline chains are known where the build compiles for this very GPU, e.g. -arch=native"
-        )
+        native = "inline chains are known where the build compiles for this very GPU, e.g. -arch=native"
+        how = "" if chains else f"; {_remedy(application, native)}"
         raise SourceNotFound(f"{kernel.name}: none of its accesses lies in a source of {project}{how}")
     all_lanes = counts_of(memory).get(Metric.ATOMIC_LANES, 0.0)
     accesses = tuple(
@@ -52,6 +64,13 @@ def kernel_lines(
         for (chain, _, width), items in sorted(groups.items(), key=lambda group: group[0][0][0])
     )
     return (*accesses, *_code_lines(profiled, chains, kernel, project))
+
+
+def _remedy(application: Application, of_build: str) -> str:
+    """No build flag changes what a Python program compiles as it runs."""
+    if not is_python(application.command[0], application.directory):
+        return of_build
+    return f"a Triton kernel's lines and patches need --backend emulator; of an extension's kernel, {of_build}"
 
 
 def _code_lines(

@@ -81,7 +81,8 @@ def interpreter() -> str:
 def test_planted_faults_are_found_at_their_lines_and_no_others(tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text(PLANTED)
     shutil.copy(_ARRAYS, tmp_path / "arrays.py")
-    argv = [sys.executable, "-m", "intelliperf", "diagnose", "--top-n", "9", "--", interpreter(), "app.py"]
+    words = ["diagnose", "--backend", "emulator", "--top-n", "9", "--", interpreter(), "app.py"]
+    argv = [sys.executable, "-m", "intelliperf", *words]
     done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=_DEADLINE_S, check=False)
     assert done.returncode == 0, done.stderr
     planted = {

@@ -426,7 +426,8 @@ assert out.values() == (20000.0,)
 def test_numbers_that_a_scalar_load_fetched_are_followed(tmp_path: Path) -> None:
     (tmp_path / "arrays.py").write_text(ARRAYS)
     (tmp_path / "scalars.py").write_text(SCALARS)
-    argv = [sys.executable, "-m", "intelliperf", "-f", "atomicContention", "--", interpreter("triton"), "scalars.py"]
+    words = ["--backend", "emulator", "-f", "atomicContention", "--", interpreter("triton"), "scalars.py"]
+    argv = [sys.executable, "-m", "intelliperf", *words]
     done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=2 * _DEADLINE_S, check=False)
     assert done.returncode == 0 and "(triton_hoist_atomic): ACCEPTED" in done.stdout + done.stderr, done.stdout
 

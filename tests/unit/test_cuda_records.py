@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,17 @@ from intelliperf.cuda.toolchain import completed
 from intelliperf.errors import MissingMetric, ProtocolError, SourceNotFound
 from intelliperf.formulas import find_formula
 from intelliperf.profiling.ncu import ProfiledKernel, complaints_in, parse_dump
-from intelliperf.records import AccessKind, Geometry, Kernel, KernelProfile, MemorySpace, Metric, Provenance, Quantity
+from intelliperf.records import (
+    AccessKind,
+    Application,
+    Geometry,
+    Kernel,
+    KernelProfile,
+    MemorySpace,
+    Metric,
+    Provenance,
+    Quantity,
+)
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "nvidia"
 H100 = {
@@ -41,6 +52,10 @@ H100 = {
 def recorded(name: str) -> ProfiledKernel:
     (kernel,) = parse_dump((DATA / f"{name}.ncu.jsonl").read_text())
     return kernel
+
+
+def program(directory: Path, *command: str) -> Application:
+    return Application(command or ("./app",), directory, directory)
 
 
 def counted(kernel: ProfiledKernel) -> KernelProfile:
@@ -169,11 +184,11 @@ def test_divergence_on_hardware_is_found_and_blamed_on_lines(tmp_path: Path) -> 
     finding = find_formula("branchDivergence").diagnose(counted(divergent(kernel, 8)), device_record("H100", H100))
     assert finding is not None
     assert "8.0 lanes of a wave where 32 could take part (25 %)" in finding.sentence
-    found = lines.kernel_lines(divergent(kernel, 8), {}, Kernel(kernel.symbol, "k"), tmp_path, None)
+    found = lines.kernel_lines(divergent(kernel, 8), {}, Kernel(kernel.symbol, "k"), program(tmp_path), None)
     blamed = find_formula("branchDivergence").blame(found)
     assert {item.access for item in blamed} == {AccessKind.CODE}
     assert blamed[0].quantity(Metric.ACTIVE_LANE_RATIO).value == 0.25
-    whole = lines.kernel_lines(kernel, {}, Kernel(kernel.symbol, "k"), tmp_path, None)
+    whole = lines.kernel_lines(kernel, {}, Kernel(kernel.symbol, "k"), program(tmp_path), None)
     (first,) = find_formula("occupancy").blame(whole)
     assert (first.access, first.line) == (AccessKind.KERNEL, 14)
     assert first.quantity(Metric.VGPRS).value == 25
@@ -187,7 +202,7 @@ def test_local_loads_and_stores_are_register_pressure(tmp_path: Path) -> None:
     finding = find_formula("registerPressure").diagnose(profile, device_record("H100", H100))
     assert finding is not None
     assert "(25 registers per thread)" in finding.sentence and "cannot be told from counters" in finding.sentence
-    found = lines.kernel_lines(kernel, {}, Kernel(kernel.symbol, "k"), tmp_path, None)
+    found = lines.kernel_lines(kernel, {}, Kernel(kernel.symbol, "k"), program(tmp_path), None)
     blamed = find_formula("registerPressure").blame(found)
     assert {(item.space, item.access) for item in blamed} == {(MemorySpace.LOCAL, AccessKind.LOAD)}
     assert (
@@ -235,7 +250,7 @@ def test_an_atomic_inlined_from_a_header_is_blamed_on_the_users_line(tmp_path: P
     source.write_text("\n" * 24 + "    atomicAdd(energy, s * s);\n")
     moved = re.sub(r'"[^"]*/signal_energy\.hip"', f'"{source}"', text)
     chains = parse_disassembly(moved.splitlines())[kernel.symbol]
-    found = lines.kernel_lines(kernel, chains, Kernel(kernel.symbol, kernel.name), tmp_path, 1048576.0)
+    found = lines.kernel_lines(kernel, chains, Kernel(kernel.symbol, kernel.name), program(tmp_path), 1048576.0)
     (atomic,) = (item for item in found if item.access is AccessKind.REDUCTION)
     assert (atomic.file, atomic.line, atomic.text) == (source, 25, "atomicAdd(energy, s * s);")
     assert atomic.quantity(Metric.ATOMIC_SERIALIZATION).value == 1 << 20
@@ -254,14 +269,26 @@ def test_a_chain_of_another_binary_is_not_believed(tmp_path: Path) -> None:
     text = (DATA / "reduction.nvdisasm.txt").read_text().replace("REDG.E.ADD", "ATOMG.E.ADD")
     text = re.sub(r'"[^"]*/signal_energy\.hip"', f'"{tmp_path}/signal_energy.hip"', text)
     chains = parse_disassembly(text.splitlines())[kernel.symbol]
-    found = lines.kernel_lines(kernel, chains, Kernel(kernel.symbol, kernel.name), tmp_path, None)
+    found = lines.kernel_lines(kernel, chains, Kernel(kernel.symbol, kernel.name), program(tmp_path), None)
     assert all(item.access is not AccessKind.REDUCTION for item in found)
 
 
 def test_a_binary_without_lines_says_how_to_get_them(tmp_path: Path) -> None:
     kernel = parse_dump(re.sub(r'"file": "[^"]*"', '"file": null', (DATA / "reduction.ncu.jsonl").read_text()))[0]
     with pytest.raises(SourceNotFound, match="-lineinfo"):
-        lines.kernel_lines(kernel, {}, Kernel(kernel.symbol, "k"), tmp_path, None)
+        lines.kernel_lines(kernel, {}, Kernel(kernel.symbol, "k"), program(tmp_path), None)
+
+
+@pytest.mark.parametrize("file", ["null", '"/elsewhere/standard.py"'])
+def test_what_a_python_program_compiles_gets_its_lines_on_the_emulator(tmp_path: Path, file: str) -> None:
+    dump = re.sub(r'"file": "[^"]*"', f'"file": {file}', (DATA / "reduction.ncu.jsonl").read_text())
+    (kernel,) = parse_dump(dump)
+    script = program(tmp_path, sys.executable, "app.py")
+    with pytest.raises(SourceNotFound, match="Triton kernel's lines and patches need --backend emulator"):
+        lines.kernel_lines(kernel, {}, Kernel(kernel.symbol, "k"), script, None)
+    with pytest.raises(SourceNotFound) as compiled:
+        lines.kernel_lines(kernel, {}, Kernel(kernel.symbol, "k"), program(tmp_path), None)
+    assert "Triton" not in str(compiled.value)
 
 
 def test_kernels_that_did_not_run_are_not_counted() -> None:
