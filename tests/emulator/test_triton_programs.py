@@ -233,6 +233,9 @@ calls = {
     "torch.cuda.memory._snapshot": torch.cuda.memory._snapshot,
     "torch.cuda.CUDAGraph": torch.cuda.graphs.CUDAGraph,
     "torch.nn.parallel.comm.scatter": lambda: torch.nn.DataParallel(torch.nn.Linear(4, 4).cuda())(x),
+    "torch.cuda.gds.GdsFile": lambda: torch.cuda.gds.GdsFile("file", 0),
+    "torch.cuda.GreenContext.create": lambda: torch.cuda.green_contexts.GreenContext.create(num_sms=8),
+    "torch.cuda.jiterator": lambda: torch.cuda.jiterator._create_jit_fn("template<class T> T f(T a) {}")(x),
 }
 for name, call in calls.items():
     try:
@@ -242,6 +245,11 @@ for name, call in calls.items():
     else:
         raise SystemExit(f"{name} neither works nor says so")
 assert x.share_memory_().is_cuda and x.is_shared()
+described = x[::2].__cuda_array_interface__
+assert described["data"] == (x.data_ptr(), False) and (described["shape"], described["strides"]) == ((2,), (8,))
+assert not hasattr(torch.ones(4), "__cuda_array_interface__")
+torch.backends.cuda.cufft_plan_cache.max_size = 7
+assert (torch.backends.cuda.cufft_plan_cache.size, torch.backends.cuda.cufft_plan_cache.max_size) == (0, 7)
 raise SystemExit("all named")
 """
     )

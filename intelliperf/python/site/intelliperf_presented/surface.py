@@ -23,7 +23,7 @@ class NotPresented(RuntimeError):
     """A part of PyTorch's GPU surface that is not there."""
 
 
-def _refusing(name: str, absent: object) -> object:
+def _refusing(name: str, absent: object) -> Any:
     """In place of `absent`: a class remains one, and a decorated function keeps what it was made of, as dynamo asks."""
     whole = name if name.startswith("torch.") else f"torch.cuda.{name}"
 
@@ -31,7 +31,12 @@ def _refusing(name: str, absent: object) -> object:
         raise NotPresented(f"{whole} {_REFUSED_BY_NAME}")
 
     if isinstance(absent, type):
-        return type(name, (), {"__new__": refuse, "__module__": absent.__module__})
+        makers: dict[str, Any] = {
+            member: staticmethod(_refusing(f"{whole}.{member}", value))
+            for member, value in vars(absent).items()
+            if isinstance(value, (staticmethod, classmethod)) and not member.startswith("__")
+        }
+        return type(name, (), {**makers, "__new__": refuse, "__module__": absent.__module__})
     refuse.__name__ = name
     if callable(absent):
         functools.update_wrapper(refuse, absent)
@@ -367,7 +372,9 @@ def present(torch: ModuleType) -> None:
     refused = {name: getattr(cuda, name, None) for name in cuda.__all__ if name not in table and name not in KEPT}
     for name, absent in refused.items():
         setattr(cuda, name, _refusing(name, absent))
-    missing.refuse(torch, {id(absent): getattr(cuda, name) for name, absent in refused.items()}, set(table), _refusing)
+    missing.refuse(
+        {id(absent): getattr(cuda, name) for name, absent in refused.items()}, set(table), set(_BELOW), _refusing
+    )
     for name, answer in table.items():
         setattr(cuda, name, _apart(answer))
     for name, answer in _accelerator(table).items() if hasattr(torch, "accelerator") else ():

@@ -206,6 +206,16 @@ def _array(tensor: torch.Tensor, *args: Any) -> Any:
     return torch.Tensor.__array__(tensor, *args)
 
 
+def _interface(tensor: torch.Tensor) -> Any:
+    """`__cuda_array_interface__`, of version 2 and with the address in device memory."""
+    if not on_device(tensor):
+        return _getter("__cuda_array_interface__")(tensor)
+    if tensor.requires_grad:
+        raise RuntimeError("Can't get __cuda_array_interface__ on Variable that requires grad; use var.detach()")
+    of_host = tensor.numpy().__array_interface__
+    return {**{key: of_host[key] for key in ("typestr", "shape", "strides", "data")}, "version": 2}
+
+
 def _repr(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> str:
     text = torch.Tensor.__repr__(tensor, *args, **kwargs)
     if not on_device(tensor) or not text.endswith(")"):
@@ -235,6 +245,8 @@ def _getter(name: str) -> Any:
     return getattr(torch.Tensor, name).__get__
 
 
+_plans = {"max_size": 4096}  # of the FFTs that cuFFT would keep; the host keeps none
+
 _SPECIAL: Mapping[Any, Callable[..., Any]] = {
     _getter("device"): _get_device,
     _getter("is_cuda"): on_device,
@@ -246,11 +258,16 @@ _SPECIAL: Mapping[Any, Callable[..., Any]] = {
     torch.Tensor.copy_: _copy_,
     torch.Tensor.numpy: _numpy,
     torch.Tensor.__array__: _array,
+    _getter("__cuda_array_interface__"): _interface,
     torch.Tensor.__repr__: _repr,
     torch.Tensor.pin_memory: _pinned,
     torch.Tensor.share_memory_: _shared,
     torch.Tensor.is_shared: lambda tensor: on_device(tensor) or tensor.is_shared(),
     torch.Tensor.is_pinned: lambda tensor, *args: False,
+    torch._cufft_get_plan_cache_size: lambda device: 0,
+    torch._cufft_get_plan_cache_max_size: lambda device: _plans["max_size"],
+    torch._cufft_set_plan_cache_max_size: lambda device, size: _plans.update(max_size=size),
+    torch._cufft_clear_plan_cache: lambda device: None,
 }
 # These only read or set what a device is called.
 _ABOUT_DEVICES = frozenset({torch.device, torch._C._nn._parse_to, torch.set_default_device, torch.get_default_device})
