@@ -43,6 +43,7 @@ _SHOWN = 3
 _ILLEGAL_ADDRESS = 700  # hipErrorIllegalAddress and CUDA's
 _DECIDES = re.compile(r"cmpxchg|atomicrmw (?:u?max|u?min|fmax|fmin|or|and)")  # done again they change nothing
 _NEAR_LINES = 4
+_LAMBDA_POSITION = re.compile(r":\d+:\d+\)")  # of a lambda in a kernel's name: an edit above moves it
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class LocatedFault:
 
     @property
     def identity(self) -> tuple[str, str, str | None, str]:
-        return self.kind, self.kernel, self.scope, self.place.text
+        return self.kind, _LAMBDA_POSITION.sub(")", self.kernel), self.scope, self.place.text
 
     def __str__(self) -> str:
         words = _CAUSES.get(self.cause or "", self.kind.replace("_", "-")) + (f" ({self.why})" if self.why else "")

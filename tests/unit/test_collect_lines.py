@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -266,6 +267,15 @@ def test_a_fault_on_a_line_that_moved_is_the_same_fault(recording: Recording, pr
     moved = Recording(edited / "app.hip", sites=[site("store", edited / "app.hip", 5)])
     after = _located(moved, tmp_path / "b", edited, _fault("out_of_bounds", 0))
     assert safety.introduced(before, after) == ()
+
+
+def test_a_fault_in_a_kernel_of_a_lambda_that_moved_is_the_same_fault(
+    recording: Recording, project: Path, tmp_path: Path
+) -> None:
+    recording.sites = [site("store", project / "app.hip", 4)]
+    (fault,) = _located(recording, tmp_path / "a", project, _fault("out_of_bounds", 0))
+    before, after = (replace(fault, kernel=f"each<(lambda at app.hip:{line}:16)>") for line in (4, 5))
+    assert safety.introduced((before,), (after,)) == ()
 
 
 def test_a_new_race_fails_its_check_and_no_other(recording: Recording, project: Path, tmp_path: Path) -> None:

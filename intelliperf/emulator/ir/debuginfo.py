@@ -12,6 +12,7 @@ from intelliperf.emulator.ir.text import unescaped
 
 _FIELD = re.compile(r'\b(\w+): (?:!(\d+)|"((?:[^"\\]|\\.)*)"|([^,()]+(?:\([^()]*\))?))')
 _LOCATION = re.compile(r"!DILocation\(line: (\d+)(?:, column: (\d+))?, scope: !(\d+)(?:, inlinedAt: !(\d+))?(?=[,)])")
+_UNNAMED_IN = re.compile(r"\bat (?:[^:]*/)([^/:]+:\d+:\d+\))")  # "(lambda at /folder/file.cpp:5:16)"
 _ENCODINGS = {
     "DW_ATE_float": "float",
     "DW_ATE_signed": "signed",
@@ -154,7 +155,7 @@ class DebugInfo:
     # -- functions ------------------------------------------------------------------------------
 
     def qualified_name(self, number: int | None) -> str:
-        """`space::Type::name<arguments>` of a subprogram or type."""
+        """`space::Type::name<arguments>` of a subprogram or type; the folder that a lambda's file is in is left out."""
         node = self.node(number)
         names = [node.text("name")]
         scope = node.reference("scope")
@@ -164,7 +165,7 @@ class DebugInfo:
                 break
             names.append(outer.text("name") or "(anonymous namespace)")
             scope = outer.reference("scope")
-        return "::".join(reversed([name for name in names if name]))
+        return _UNNAMED_IN.sub(r"at \1", "::".join(reversed([name for name in names if name])))
 
     def parameter_types(self, subprogram: int) -> list[int | None]:
         """Type nodes of a function's source-level parameters (`this` included)."""
