@@ -8,6 +8,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from intelliperf.backends import with_gpu
@@ -104,7 +105,8 @@ class _Checker:
         vendor = str(module.device.get("vendor", "amd")) if module else "amd"
         project = Project(built.project)
         defects = [*defects_of(runs, project, vendor), *unfinished(runs), *nothing_ran(runs, project)]
-        defects += other_output((runs[0], again, *runs[1:]))
+        repeated = partial(self._repeated, built, limit_s)
+        defects += other_output((runs[0], again, *runs[1:]), repeated=repeated)
         told = [(run, "; ".join(filter(None, map(coverage_of, run.traces)))) for run in runs]
         checked = [f"{run.schedule.name}: {seen or 'no launch came to its end'}" for run, seen in told]
         not_checked = [
@@ -138,6 +140,9 @@ class _Checker:
         directory = self._root / f"{name}-{schedule.name.replace(' ', '-')}"
         most_s = min(limit_s, self._options.run_timeout)
         return watch(built, schedule, directory, most_s, lambda text: _tell_progress(f"{schedule.name}: {text}"))
+
+    def _repeated(self, built: Application, limit_s: float, run: Watched) -> Watched:
+        return self._run(built, run.schedule, "repeated", limit_s)
 
     def _of_other_wave(self, wave_size: int, before: Watched, known: Sequence[Defect], vendor: str) -> list[Defect]:
         """What goes wrong with waves of the other size only."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from intelliperf.emulator.defects import each_once, nothing_ran, other_output, unfinished
-from intelliperf.emulator.schedules import IN_ORDER, seeded
+from intelliperf.emulator.schedules import IN_ORDER, Schedule, seeded
 from intelliperf.emulator.sourcelines import Project
 from intelliperf.emulator.tracefiles import Fault
 from intelliperf.emulator.watching import Watched, watch
@@ -110,6 +110,19 @@ def test_a_run_that_timed_out_is_an_error_and_not_silence(tmp_path: Path) -> Non
     assert "in order: mend the other errors" in defect.remedy
     assert "--run-timeout" in unfinished((hung,))[0].remedy
     assert not other_output((ended, ended, hung))
+
+
+def test_output_that_differs_again_under_the_same_order_does_not_depend_on_the_order(tmp_path: Path) -> None:
+    def says(schedule: Schedule, text: str, name: str) -> Watched:
+        return Watched(schedule, (), run(["printf", text], tmp_path, 10.0, tmp_path, name))
+
+    first, again = (says(IN_ORDER, "0.000: started\nsum 12\n", name) for name in ("first", "again"))
+    other = says(seeded(1), "0.009: started\nsum 9\n", "other")
+    timed = says(seeded(1), "0.010: started\nsum 9\n", "timed")
+    (defect,) = other_output((first, again, other), repeated=lambda run: timed)
+    assert "line 2 of the output is 'sum 9'" in defect.what
+    chance = says(seeded(1), "0.010: started\nsum 7\n", "chance")
+    assert not other_output((first, again, other), repeated=lambda run: chance)
 
 
 def test_a_program_that_fails_before_it_uses_the_gpu_is_told_with_its_own_words(tmp_path: Path) -> None:
