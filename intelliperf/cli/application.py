@@ -39,8 +39,8 @@ def application_of(options: Options) -> tuple[Application, str]:
     program = command[0]
     if notebook := next((word for word in command[:2] if word.endswith(".ipynb")), None):
         raise UsageError(f"{notebook} is a notebook: `jupyter nbconvert --to script {notebook}` makes a program of it")
-    _check_program(program, directory)
-    if "/" in program and _is_plain_script(directory / program):
+    _check_program(program, directory, bool(options.build_command))
+    if "/" in program and os.access(directory / program, os.X_OK) and _is_plain_script(directory / program):
         command = ("/bin/sh", *command)
     if options.build_command:
         if not all(text.strip() for text in options.build_command):
@@ -110,8 +110,8 @@ def _exists(path: Path) -> bool:
         return False
 
 
-def _check_program(program: str, directory: Path) -> None:
-    """A program that exists must be executable; one that does not is expected from the build."""
+def _check_program(program: str, directory: Path, is_built: bool) -> None:
+    """A program that exists must be executable, unless a build command is given, which is expected to make it."""
     path = directory / program
     if "/" not in program:
         if shutil.which(program) is None:
@@ -119,7 +119,7 @@ def _check_program(program: str, directory: Path) -> None:
         return
     if path.is_dir():
         raise UsageError(f"{program} is a directory, not a program")
-    if _exists(path) and not os.access(path, os.X_OK):
+    if not is_built and _exists(path) and not os.access(path, os.X_OK):
         raise UsageError(f"{program} is not executable; try chmod +x")
 
 

@@ -123,6 +123,17 @@ def test_a_command_typed_elsewhere_is_found_in_the_project(project: Path, monkey
     assert application_of(Options(command=("./app",), project_directory=inner))[0].command == ("./app",)
 
 
+def test_a_file_that_the_given_build_command_replaces_need_not_be_executable(project: Path) -> None:
+    from intelliperf.cli.application import application_of
+    from intelliperf.cli.options import Options
+
+    (project / "app").write_text("notes of an older build\n")
+    options = Options(command=("./app",), project_directory=project, build_command=("make",))
+    assert application_of(options)[0].command == ("./app",)
+    with pytest.raises(UsageError, match="not executable"):
+        application_of(Options(command=("./app",), project_directory=project))
+
+
 def test_a_script_without_its_interpreter_runs_in_a_shell(project: Path) -> None:
     from intelliperf.cli.application import application_of
     from intelliperf.cli.options import Options
