@@ -153,8 +153,8 @@ def _library_of(toolchain: Toolchain, files: dict[str, bytes], processor: str | 
     objects = _objects(toolchain, files, processor)
     library = _linked(objects.values())
     if not library.exists():
-        library.parent.parent.mkdir(parents=True, exist_ok=True)
-        with _locked(_directory() / "lock"):
+        library.parent.mkdir(parents=True, exist_ok=True)
+        with _locked(library.parent / "lock"):  # other versions and processors are built meanwhile
             if not library.exists():
                 _build(toolchain, files, objects, library, processor)
     return library
