@@ -221,6 +221,58 @@ assert compiled(x).dtype is torch.float32
 
 
 @pytest.mark.torch
+def test_devices_by_number_operators_for_cuda_older_types_and_files_of_tensors(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(
+        """
+import io, torch, triton, triton.language as tl
+
+@triton.jit
+def add(x, y, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y + at, tl.load(x + at, mask=at < n) + 1, mask=at < n)
+
+@torch.library.custom_op("ours::more", mutates_args=(), device_types="cuda")
+def more(a: torch.Tensor) -> torch.Tensor:
+    assert a.is_cuda
+    out = torch.empty(a.shape, device=a.device)
+    add[(1,)](a, out, a.numel(), BLOCK=64)
+    return out
+
+@more.register_kernel("cpu")
+def _(a):
+    return a + 2
+
+x = torch.ones(64, device=torch.cuda.current_device())
+assert x.is_cuda and torch.device(0) == x.device and torch.nn.Linear(2, 2).to(0).weight.is_cuda
+assert more(x).sum() == 128 and more(x).is_cuda and more(torch.ones(2)).sum() == 6
+assert x.type() == "torch.cuda.FloatTensor" and torch.ones(2).type() == "torch.FloatTensor"
+assert x.type(torch.cuda.HalfTensor).dtype is torch.float16 and not x.type("torch.FloatTensor").is_cuda
+assert torch.ones(2).type("torch.cuda.HalfTensor").is_cuda and x.type(torch.int32).is_cuda
+assert torch.vmap(lambda a: a * 2)(x).is_cuda and torch.eye(3, device="cuda").to_sparse().is_cuda
+with torch.cuda.device(x.device) as _, torch.cuda.device(0):
+    assert torch.cuda.device(x.device).idx == 0
+file = io.BytesIO()
+torch.save({"of device": x, "of host": torch.ones(2)}, file)
+both = (True, True)
+for wanted, places in ((None, (True, False)), ("cuda", both), ("cpu", (False, False)), (x.device, both)):
+    file.seek(0)
+    loaded = torch.load(file, map_location=wanted)
+    assert (loaded["of device"].is_cuda, loaded["of host"].is_cuda) == places and loaded["of device"].sum() == 64
+try:
+    torch.empty(1, device=1)
+except RuntimeError as error:
+    assert "invalid device ordinal" in str(error)
+else:
+    raise SystemExit("two GPUs")
+"""
+    )
+    status, out, err = emulated(tmp_path, interpreter("triton", "torch"), "app.py")
+    assert status == 0, err
+    (kernel,) = json.loads(out)["kernels"]
+    assert kernel["dispatches"] == 2
+
+
+@pytest.mark.torch
 def test_what_pytorch_lacks_without_cuda_says_so_by_its_name(tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text(
         """

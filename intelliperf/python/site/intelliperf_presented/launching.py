@@ -14,7 +14,7 @@ from triton.runtime import _allocation
 
 from . import arguments, clock, keeping, specialising, trials
 from .replaying import marked
-from .runtime import chip, runtime, word
+from .runtime import MEMORY_CLOCK_KHZ, bus_bits, chip, runtime, word
 from .variants import Variant
 
 _MOST_THREADS = 1024
@@ -31,8 +31,8 @@ class Utils:
             "max_num_regs": known["registers_per_compute_unit"],
             "multiprocessor_count": known["compute_units"],
             "sm_clock_rate": int(float(known["clock_hz"]) / 1000),
-            "mem_clock_rate": 1_000_000,
-            "mem_bus_width": int(float(known["dram_bytes_per_s"]) * 8 / 2e9),
+            "mem_clock_rate": MEMORY_CLOCK_KHZ,
+            "mem_bus_width": bus_bits(),
             "arch": known["architecture"],
             "warpSize": known["wave_size"],
             "max_threads_per_sm": int(known["max_waves_per_compute_unit"]) * int(known["wave_size"]),

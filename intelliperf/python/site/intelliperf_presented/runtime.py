@@ -154,10 +154,18 @@ def runtime() -> Runtime:
     return Runtime(os.environ["INTELLIPERF_RUNTIME"])
 
 
+MEMORY_CLOCK_KHZ = 1_000_000
+
+
 @lru_cache(maxsize=1)
 def chip() -> dict[str, str | int | float]:
     """The chip that is presented: the keys of the emulator's device file."""
     return {str(name): value for name, value in json.loads(os.environ["INTELLIPERF_CHIP"]).items()}
+
+
+def bus_bits() -> int:
+    """Of a bus to the device's memory that moves two words a clock, whatever the real one is made of."""
+    return int(float(chip()["dram_bytes_per_s"]) * 8 / (2000 * MEMORY_CLOCK_KHZ))
 
 
 def word(value: int) -> bytes:

@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from . import missing
-from .runtime import chip, runtime
+from .runtime import MEMORY_CLOCK_KHZ, bus_bits, chip, runtime
 
 HIP_VERSION = "6.2.41133"
 _REFUSED_BY_NAME = "is not presented by IntelliPerf's GPU without hardware"
@@ -120,6 +120,8 @@ class Event:
 class _Device:
     """torch.cuda.device(0) as a context."""
 
+    idx = prev_idx = 0
+
     def __init__(self, device: object = None) -> None:
         _index(device)
 
@@ -163,6 +165,8 @@ def _properties(device: object = None) -> types.SimpleNamespace:
         shared_memory_per_multiprocessor=known["lds_bytes_per_compute_unit"],
         L2_cache_size=known["l2_bytes"],
         clock_rate=int(float(known["clock_hz"]) / 1000),
+        memory_clock_rate=MEMORY_CLOCK_KHZ,
+        memory_bus_width=bus_bits(),
         is_integrated=False,
         is_multi_gpu_board=False,
         pci_bus_id=0,
@@ -366,7 +370,7 @@ def answered(torch: ModuleType) -> frozenset[str]:
 
 def present(torch: ModuleType) -> None:
     """Put the table in place, right after `import torch`."""
-    from . import tensors
+    from . import operators, saving, tensors
 
     cuda, table = torch.cuda, _table(torch)
     refused = {name: getattr(cuda, name, None) for name in cuda.__all__ if name not in table and name not in KEPT}
@@ -392,6 +396,8 @@ def present(torch: ModuleType) -> None:
         setattr(torch._C, name, answer)
     torch.version.hip, torch.version.cuda = HIP_VERSION, None
     tensors.begin()
+    operators.begin()
+    saving.begin()
     atexit.register(_tell)
 
 

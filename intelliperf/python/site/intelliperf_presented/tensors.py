@@ -40,14 +40,29 @@ _NO_WORK = frozenset(
 )
 
 
+_WITH_VALUES = (torch.sparse_csr, torch.sparse_csc, torch.sparse_bsr, torch.sparse_bsc, torch.jagged)
+
+
 def on_device(tensor: torch.Tensor) -> bool:
     """By its address; a tensor without elements is where it was made, which is not kept."""
     if tensor.layout is not torch.strided:
-        return False
+        return _parts_on_device(tensor)
     try:
         return memory.holds(tensor.untyped_storage().data_ptr())
     except (RuntimeError, NotImplementedError):  # no storage: fake, meta, functional
-        return False
+        functorch = torch._C._functorch
+        return functorch.is_functorch_wrapped_tensor(tensor) and on_device(functorch.get_unwrapped(tensor))
+
+
+def _parts_on_device(tensor: torch.Tensor) -> bool:
+    if tensor.layout is torch.sparse_coo:
+        return on_device(tensor._values())
+    return tensor.layout in _WITH_VALUES and on_device(tensor.values())
+
+
+def holds_any(values: Iterable[Any]) -> bool:
+    """Is a tensor of the device among them?"""
+    return any(on_device(tensor) for tensor in _tensors(values))
 
 
 def is_cuda(device: object) -> bool:
@@ -57,8 +72,10 @@ def is_cuda(device: object) -> bool:
     elif isinstance(device, str):
         kind, _, number = device.partition(":")
         index = int(number) if number.isdigit() else None
+    elif isinstance(device, int) and not isinstance(device, bool):
+        kind, index = "cuda", device
     else:
-        return isinstance(device, int) and not isinstance(device, bool)
+        return False
     if kind == "cuda" and index not in (None, 0):
         raise RuntimeError(f"CUDA error: invalid device ordinal: cuda:{index}; one GPU is presented, cuda:0")
     return kind == "cuda"
@@ -77,6 +94,11 @@ def _swapped(value: Any) -> Any:
     if isinstance(value, (torch.device, str)) and _names_cuda(value):
         return CPU
     return value
+
+
+def _numbered(value: Any) -> Any:
+    """A device that is given by its number, as one."""
+    return CUDA if isinstance(value, int) and is_cuda(value) else value
 
 
 def _names_cuda(value: object) -> bool:
@@ -191,6 +213,19 @@ def _copy_(tensor: torch.Tensor, source: torch.Tensor, non_blocking: bool = Fals
     return tensor
 
 
+def _type(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+    """With the names of PyTorch's older types, of which each names a device as well."""
+    wanted = args[0] if args else kwargs.pop("dtype", None)
+    if wanted is None:
+        return tensor.type().replace("torch.", "torch.cuda.", 1) if on_device(tensor) else tensor.type()
+    name = wanted if isinstance(wanted, str) else ""
+    if hasattr(wanted, "__name__"):
+        name = f"{wanted.__module__}.{wanted.__name__}"
+    with memory.on_device(on_device(tensor)):
+        below = tensor.type(name.replace("torch.cuda.", "torch.") or wanted, *args[1:], **kwargs)
+    return moved(below, name.startswith("torch.cuda.")) if name else below
+
+
 def _numpy(tensor: torch.Tensor, *, force: bool = False) -> Any:
     if on_device(tensor) and not force:
         raise TypeError(
@@ -256,6 +291,7 @@ _SPECIAL: Mapping[Any, Callable[..., Any]] = {
     torch.Tensor.cpu: _cpu,
     torch.Tensor.to: _to,
     torch.Tensor.copy_: _copy_,
+    torch.Tensor.type: _type,
     torch.Tensor.numpy: _numpy,
     torch.Tensor.__array__: _array,
     _getter("__cuda_array_interface__"): _interface,
@@ -284,8 +320,10 @@ class Presented(TorchFunctionMode):
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
         kwargs = dict(kwargs or {})
+        if "device" in kwargs:
+            kwargs["device"] = _numbered(kwargs["device"])
         if func in _ABOUT_DEVICES:
-            return func(*args, **kwargs)
+            return func(*(_numbered(value) for value in args[:1]), *args[1:], **kwargs)
         special = _SPECIAL.get(func)
         if special is not None:
             return special(*args, **kwargs)
