@@ -249,6 +249,10 @@ assert x.type() == "torch.cuda.FloatTensor" and torch.ones(2).type() == "torch.F
 assert x.type(torch.cuda.HalfTensor).dtype is torch.float16 and not x.type("torch.FloatTensor").is_cuda
 assert torch.ones(2).type("torch.cuda.HalfTensor").is_cuda and x.type(torch.int32).is_cuda
 assert torch.vmap(lambda a: a * 2)(x).is_cuda and torch.eye(3, device="cuda").to_sparse().is_cuda
+assert torch.zeros_like(torch.ones(2), device="cuda").is_cuda and not torch.zeros_like(x, device="cpu").is_cuda
+layer = torch.nn.Linear(2, 2).cuda()
+layer(x[:2]).sum().backward()
+torch.optim.AdamW(layer.parameters()).step()
 with torch.cuda.device(x.device) as _, torch.cuda.device(0):
     assert torch.cuda.device(x.device).idx == 0
 file = io.BytesIO()

@@ -68,6 +68,9 @@ class Stream:
     def query(self) -> bool:
         return True
 
+    def is_capturing(self) -> bool:
+        return False
+
     def wait_event(self, event: Event) -> None:
         pass  # all work that was issued is done
 

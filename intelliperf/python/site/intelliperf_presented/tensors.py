@@ -310,7 +310,12 @@ _ABOUT_DEVICES = frozenset({torch.device, torch._C._nn._parse_to, torch.set_defa
 # Made of the host's numbers: these are sent to the device.
 _FROM_HOST = frozenset({torch.tensor, torch.as_tensor, torch.asarray})
 # Made of one tensor and given a device: theirs where none is named.
-_MAKES = frozenset({"new_empty", "new_zeros", "new_ones", "new_full", "new_tensor"})
+_MAKES = frozenset(
+    {
+        *("new_empty", "new_zeros", "new_ones", "new_full", "new_tensor", "new_empty_strided"),
+        *(f"{kind}_like" for kind in ("empty", "zeros", "ones", "full", "rand", "randn", "randint")),
+    }
+)
 
 
 class Presented(TorchFunctionMode):
