@@ -285,7 +285,8 @@ uint64_t room_for(uint64_t asked) {
   const bool sized = mode == OtherNumbersMode::kArguments || mode == OtherNumbersMode::kNamed;
   const bool far = sized && settings().far_constants;
   if (mode == OtherNumbersMode::kWide || far) return std::max(asked, kWideBytes - std::min(kWideBytes, asked));
-  return sized ? asked : 0;
+  if (!sized) return 0;
+  return std::max(asked, std::min(asked * settings().room_times, kWideBytes - std::min(kWideBytes, asked)));
 }
 
 uint64_t room_pages(uint64_t asked) { return round_up(most_room(asked), kPageBytes) / kPageBytes; }

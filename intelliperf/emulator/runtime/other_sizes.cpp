@@ -14,14 +14,13 @@
 namespace simt {
 namespace {
 
-constexpr int64_t kLeastSize = 5;  // what is below is often a mode
+constexpr int64_t kLeastExponent = 3, kMostExponent = 20;
 constexpr size_t kMostConstants = 12;
 constexpr size_t kMostLimits = 4;
 constexpr size_t kMostPairs = 12;         // two ways for six pairs
 constexpr int64_t kMostRaised = 1 << 20;  // so that no product of two overflows
 constexpr int64_t kManyTimes =
     27;  // as large a size, where launches are small: magic numbers in place of divisions end
-constexpr uint64_t kMostAccesses = 2u << 20;
 
 std::vector<std::string> parts(const std::string& text, char mark) {
   std::vector<std::string> found;
@@ -98,7 +97,7 @@ int64_t multiple_of(const Quantity& slot, const LaunchRequest& request) {
 // The largest size that is worth a launch, which has to do so many times as much.
 int64_t most_size(int64_t value) {
   if (!settings().far_constants) return std::max(kMostOfAModule, 2 * value);
-  const double times = double(kMostAccesses) / double(std::max<uint64_t>(1, settings().accesses));
+  const double times = double(kMostAltered) / double(std::max<uint64_t>(1, settings().accesses));
   return std::max(std::max(kMostOfAModule, 2 * value), int64_t(std::min(double(kFarthest), double(value) * times)));
 }
 
@@ -136,7 +135,7 @@ std::vector<int64_t> candidates(const Quantity& slot, int64_t value, const std::
     if (step == 1) wanted.push_back(prime);
     wanted.push_back(step == 1 ? 3 : step);
     if (2 * value <= most_size(value)) wanted.push_back(2 * value);  // all that allocations have room for
-    if (settings().accesses * kManyTimes < kMostAccesses) wanted.push_back(kManyTimes * value + step);
+    if (settings().accesses * kManyTimes < kMostAltered) wanted.push_back(kManyTimes * value + step);
     size_t added = 0;
     for (const int64_t c : constants)
       for (const int64_t one : {c, c + 1, c - 1})
@@ -314,6 +313,24 @@ class Resizing {
     return false;
   }
 
+  // Half as large a power of two and twice as large a one, as the length of a transform is, together with the number
+  // that says which power it is.
+  std::vector<OtherSize> with_exponent(size_t i) const {
+    std::vector<OtherSize> found;
+    for (size_t k = 0; k < now_.size(); ++k) {
+      if (k == i || now_[k] < kLeastExponent || now_[k] > kMostExponent || int64_t(1) << now_[k] != now_[i]) continue;
+      for (const int64_t step : {1, -1}) {
+        const int64_t exponent = now_[k] + step;
+        OtherSize other;
+        if (!may_be(settings().held, slots_[k].parameter, now_[k], exponent)) continue;
+        if (!with(i, int64_t(1) << exponent, other)) continue;
+        other.values.push_back({k, uint64_t(exponent)});
+        found.push_back(other);
+      }
+    }
+    return found;
+  }
+
   // False where no launch suits: nobody knows its grid, or there is no room for it.
   bool with(size_t i, int64_t value, OtherSize& other) const {
     const Quantity& slot = slots_[i];
@@ -471,6 +488,7 @@ std::vector<OtherSize> other_sizes(const std::vector<Quantity>& slots, const Lau
     if (size >= kLeastSize && resizing.is_product(i)) continue;  // it goes with them
     if (slot.only_calculated && may_grow && !masks_all_below(slot, size))
       add_extremes(i, slot, size, request.grid, found);
+    for (const OtherSize& other : resizing.with_exponent(i)) found.push_back(other);
     bool bare = false, keyed = false, alike = false;
     size_t limits = 0;
     const int64_t taken = multiple_of(slot, request), least = request.kernel->general ? 1 : taken;

@@ -13,6 +13,9 @@ namespace simt {
 constexpr int64_t kMostOfAModule = 4096;   // constants of the original beyond it are not sizes that a launch could have
 constexpr int64_t kFarthest = 400 * 1024;  // nor those of a candidate beyond this, for which memory has room then
 
+constexpr int64_t kLeastSize = 5;            // what is below is often a mode
+constexpr uint64_t kMostAltered = 2u << 20;  // accesses of a launch with more than it has itself
+
 struct Quantity {
   int64_t parameter = -1;  // -1: a device variable
   std::string variable;    // mangled

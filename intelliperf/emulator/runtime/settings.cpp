@@ -8,6 +8,8 @@
 namespace simt {
 namespace {
 
+constexpr uint64_t kMostRoomTimes = 64;
+
 uint64_t unsigned_variable(const char* name, uint64_t otherwise) {
   const char* text = getenv(name);
   if (!text || !*text) return otherwise;
@@ -61,6 +63,15 @@ std::vector<double> reals_variable(const char* name) {
   return numbers;
 }
 
+// So many times as large may memory have to be for sizes beyond what only one version's code compares with.
+uint64_t room_times(const Settings& s) {
+  int64_t largest = 0;
+  for (const int64_t one : s.constants)
+    if (one <= kMostOfAModule) largest = std::max(largest, one);
+  const uint64_t wanted = uint64_t(largest / kLeastSize), worth = s.accesses ? kMostAltered / s.accesses : 1;
+  return std::max<uint64_t>(1, std::min({wanted, worth, kMostRoomTimes}));
+}
+
 Settings read_environment() {
   Settings s;
   s.trace_directory = text_variable("INTELLIPERF_TRACE_DIR");
@@ -84,6 +95,7 @@ Settings read_environment() {
   s.cancelling = unsigned_variable("INTELLIPERF_OTHER_CANCELLING", 0) != 0;
   s.only_read = numbers_variable("INTELLIPERF_OTHER_READ");
   s.accesses = unsigned_variable("INTELLIPERF_OTHER_ACCESSES", 0);
+  s.room_times = room_times(s);
   s.window = uint32_t(unsigned_variable("INTELLIPERF_OTHER_WINDOW", s.window));
   s.reads_grid = unsigned_variable("INTELLIPERF_OTHER_GRID", 0) != 0;
   s.may_watch = unsigned_variable("INTELLIPERF_OTHER_WATCH", 0) != 0;

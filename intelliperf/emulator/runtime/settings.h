@@ -45,6 +45,7 @@ struct Settings {
   std::vector<uint32_t> widths;        // bits in which only the candidate's code keeps numbers, see wide_launches.h
   std::vector<uint64_t> only_read;     // parameters that the original stores nothing through, whatever their types say
   uint64_t accesses = 0;               // by all lanes of a launch, about
+  uint64_t room_times = 1;             // as much memory behind an allocation as it has itself
   uint32_t window = 12;                // alterations of a launch, beyond those that every launch has
   bool reads_grid = false;             // the kernel's code goes by the size of its grid
   bool without_floats = false;         // the original's buffers and device variables hold integers alone
