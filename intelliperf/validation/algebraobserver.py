@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from intelliperf.errors import ToolchainError
 from intelliperf.interception.messages import Allocation, Hello
 from intelliperf.interception.wire import Deadline, PeerTimeout
@@ -15,7 +17,7 @@ from intelliperf.sentences import counted
 from intelliperf.validation.algebrawords import different, unseen
 from intelliperf.validation.buffers.algebra import NOTHING, Account, Level, Shaded, compare, planted
 from intelliperf.validation.buffers.compare import CHUNK_BYTES, as_bytes
-from intelliperf.validation.buffers.elements import BYTE, Scalar
+from intelliperf.validation.buffers.elements import BYTE, Mask, Scalar
 from intelliperf.validation.buffers.field import Field
 from intelliperf.validation.buffers.tolerance import Allowance, Steadiness
 from intelliperf.validation.calibration import Calibration, Launched, scalars
@@ -100,6 +102,7 @@ class AlgebraObserver:
     apart: dict[Launched, float] = field(default_factory=dict)  # how far apart they may come out, by launch
     sure: set[Launched] = field(default_factory=set)  # the same numbers there, as exact as the original's
     controls: set[Key] = field(default_factory=set)  # buffers in which a planted number was noticed
+    endless: dict[tuple[int, Key], Mask] = field(default_factory=dict)  # see `Account.endless`, per byte
     left_out: set[Key] = field(default_factory=set)  # what cannot be compared element by element
 
     def compare(
@@ -138,6 +141,9 @@ class AlgebraObserver:
                     text = f"{sync.where}{data}: {self.names[key]}: {told}"
                     return Divergence(other.side.label, Outcome.WRONG_OUTPUT, text)
                 self.doubtful[key] = self.doubtful.get(key, NOTHING).joined(account)
+            if account.endless:
+                self.endless[sync.number, key] = _bytes_at(account.endless, mine.size)
+                account = replace(account, endless=())
             self.accounts[key] = self.accounts.get(key, NOTHING).joined(account)
             launch = base.dispatch.index, base.dispatch.alteration, key
             self.apart[launch] = account.beside_all
@@ -202,6 +208,13 @@ class AlgebraObserver:
                 "the comparison of shadows overlooks a planted error on this machine; numpy is broken?"
             )
         self.controls.add(key)
+
+
+def _bytes_at(places: Sequence[tuple[int, int]], size: int) -> Mask:
+    found = np.zeros(size, dtype=np.bool_)
+    for start, length in places:
+        found[start : start + length] = True
+    return found
 
 
 def _state(paused: Paused) -> ShadowState | None:

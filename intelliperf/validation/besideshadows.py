@@ -24,7 +24,7 @@ class BesideShadows:
     def __init__(self, fresh: Callable[[], Checker | DoubtingChecker], twin: SideRun | None) -> None:
         self._fresh = fresh
         self._numbers = fresh()
-        self._algebra: Observer | None = None
+        self._algebra: AlgebraObserver | None = None
         self._learn: Callable[[], Calibration] | None = None
         self.twin = twin
         self.wrong: Divergence | None = None
@@ -48,6 +48,7 @@ class BesideShadows:
         found = self._algebra.compare(sync, base, other, pairing, deadline)
         if found is None and self.wrong is None:
             self._numbers.hold_to(self._learn())
+            self._numbers.leave_out(self._algebra.endless)
             self.wrong = self._numbers.compare(sync, base, other, pairing, deadline)
         return found
 

@@ -86,6 +86,12 @@ class Checker:
         """From here on."""
         self.calibration = calibration
 
+    def leave_out(self, places: Mapping[tuple[int, Key], Mask]) -> None:
+        """Bytes that nothing follows from, by comparison and buffer."""
+        for where, mask in places.items():
+            known = self.loose.get(where)
+            self.loose[where] = mask if known is None or known.size != mask.size else known | mask
+
     def unsettled(self, label: str) -> Divergence | None:
         """Once the run has ended: what was to be looked at again, and was not."""
         number = self.nan_places.unsettled()

@@ -10,7 +10,7 @@ it disagrees with itself, that shows.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -260,6 +260,9 @@ class DoubtingChecker:
         """From here on, both runs."""
         self.checker.hold_to(calibration)
         self.own.hold_to(calibration)
+
+    def leave_out(self, places: Mapping[tuple[int, Key], Mask]) -> None:
+        self.checker.leave_out(places)
 
     def unsettled(self, label: str) -> Divergence | None:
         """See `Checker.unsettled`."""

@@ -115,6 +115,24 @@ def test_infinities_and_nans_must_be_the_same() -> None:
     assert "0.25 of their size apart, and the original has no rounding error there; 1 of 9 differ" in different(exact)
 
 
+def test_one_number_may_overflow_to_either_side_by_the_order_of_its_sum() -> None:
+    infinite = shaded([math.inf], [3e39], [77])
+    assert compare(FIELD, infinite, shaded([-math.inf], [3e39], [77])).level is Level.EQUAL
+    assert compare(FIELD, infinite, shaded([-math.inf], [3e39], [78])).level is Level.DIFFERENT
+
+
+def test_where_the_original_overflows_or_divides_by_rounding_alone_the_same_number_may_come_out_otherwise() -> None:
+    original = shaded([1.0, 2.0**24, math.inf], [1.0, 7e15, 3e38], [5, 6, 7])
+    account = compare(FIELD, original, shaded([1.0, math.inf, 3e38], [1.0, math.inf, 3e38], [5, 6, 7]))
+    assert account.level is Level.EQUAL
+    assert account.endless == ((4, 4), (8, 4))
+    assert compare(FIELD, original, shaded([1.0, math.inf, 2e38], [1.0, math.inf, 2e38], [5, 6, 8])).different == 1
+    zero = shaded([0.0, 1e-4], [0.0, 0.0], [6, 7])
+    assert compare(FIELD, zero, shaded([math.inf, math.nan], [math.inf, math.nan], [6, 7])).different == 2
+    exact = shaded([2.0**24], [2.0**24], [6])
+    assert compare(FIELD, exact, shaded([math.inf], [math.inf], [6])).level is Level.DIFFERENT
+
+
 def test_undefined_bytes_do_not_count() -> None:
     mask = np.array([True] * 4 + [False] * 4)
     account = compare(FIELD, shaded([1.0, 2.0]), shaded([7.0, 2.0]), mask)

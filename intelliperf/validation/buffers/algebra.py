@@ -43,6 +43,7 @@ _DIGITS = {"float": 24, "double": 53, "half": 11, "bfloat": 8}
 _LEAST_EXPONENT = {"float": -125, "double": -1021, "half": -13, "bfloat": -125}
 _ORDER_FACTOR = 8.0  # of a candidate's error: in another order it is another draw
 _FLOOR_UNITS = 16.0
+_KEPT_FROM_ZERO = 2.0**16  # a number is so much smaller than the exact one where rounding keeps its divisor from zero
 
 
 class Level(IntEnum):
@@ -98,6 +99,8 @@ class Account:
     kinds: frozenset[str] = frozenset()
     # As `erring` and `squares`, of those that are the same.
     same: tuple[int, float, float] = (0, 0.0, 0.0)
+    # Where one is infinite and the original's own number is far from what it is exactly: offset and size in bytes.
+    endless: tuple[tuple[int, int], ...] = ()
 
     def joined(self, other: Account) -> Account:
         worst = max((w for w in (self.worst, other.worst) if w is not None), key=lambda w: w.units, default=None)
@@ -114,6 +117,7 @@ class Account:
             max(self.beside_all, other.beside_all),
             self.kinds | other.kinds,
             (self.same[0] + other.same[0], self.same[1] + other.same[1], self.same[2] + other.same[2]),
+            self.endless + other.endless,
         )
 
     @property
@@ -334,19 +338,23 @@ def _account(
     if not len(o):
         return NOTHING
     special = ~(np.isfinite(o.value) & np.isfinite(c.value))
-    same_special = special & ((o.value == c.value) | (np.isnan(o.value) & np.isnan(c.value)))
+    images = _images_equal(field_, o, c)
+    overflows = ~(np.isfinite(o.value) | np.isfinite(c.value)) & images  # which way is a matter of the order
+    same_special = special & ((o.value == c.value) | (np.isnan(o.value) & np.isnan(c.value)) | overflows)
     with np.errstate(invalid="ignore", over="ignore"):
         errors = [np.where(special, 0.0, np.abs(one.value - one.exact - one.rest)) for one in (o, c)]
         gap = np.abs((o.exact - c.exact) + (o.rest - c.rest))
         away = np.where(special, 0.0, np.abs(c.value - o.exact - o.rest))
     # Where both are finite but the exact values are not (an overflow that was divided away), nothing is known of these.
     unknown = ~(np.isfinite(o.exact) | np.isfinite(c.exact))
+    endless = special & ~same_special & images & o.known & c.known & _overflowing(o, c)
+    same_special |= endless
     gap = np.where(same_special | unknown, 0.0, np.where(special | ~np.isfinite(gap), np.inf, gap))
     *errors, away = (np.where(np.isfinite(error), error, 0.0) for error in (*errors, away))
     unit = ulps(kind, o.value)
     scale = _scale(o.exact)
     near = np.maximum(np.maximum(errors[0], unit), ulps(kind, np.array([scale * _SCALE_SHARE])))
-    equal = _images_equal(field_, o, c) | same_special
+    equal = images | same_special
     agree = _AGREE_DOUBLE if kind == "double" else _AGREE
     own = np.maximum(near, errors[1])
     level_a = equal & (gap <= agree * own)
@@ -369,7 +377,17 @@ def _account(
         beside_all=_apart(kind, o, errors, scale_of(original.numbers(kind))) if np.any(errors) else 0.0,
         kinds=frozenset({kind}),
         same=(int(np.count_nonzero(erring & ~different)), same[0], same[1]),
+        endless=tuple((int(index) * size, size) for index in o.index[endless]),
     )
+
+
+def _overflowing(o: Shades, c: Shades) -> Mask:
+    """Where the original is infinite, or would be but for rounding, which keeps a divisor from zero."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        kept = np.abs(o.exact) > _KEPT_FROM_ZERO * np.abs(o.value)
+    never = np.isinf(o.exact) & np.isfinite(c.exact)  # what is infinite has the image of some number
+    found: Mask = (np.isinf(o.value) | kept) & ~(never | np.isnan(c.value))
+    return found
 
 
 def _only(shades: Shades, wanted: Mask) -> Shades:
