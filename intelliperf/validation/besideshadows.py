@@ -63,5 +63,7 @@ class BesideShadows:
     @property
     def has_one_answer(self) -> bool:
         """Of the original, at any of the points at which both were compared."""
-        doubtful = len(self._numbers.doubtful) if isinstance(self._numbers, DoubtingChecker) else 0
-        return self.followed is not None and not 0 < self.followed.syncs <= doubtful
+        return self.followed is not None and not (
+            isinstance(self._numbers, DoubtingChecker)
+            and (self._numbers.no_one_answer or 0 < self.followed.syncs <= len(self._numbers.doubtful))
+        )

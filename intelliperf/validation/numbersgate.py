@@ -5,7 +5,7 @@ An answer that is remembered or known beforehand is wrong there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from intelliperf.interception.messages import Dispatch
@@ -135,7 +135,7 @@ class NumbersGate:
         Else nothing is concluded: each is looked at alone, best that first which is returned.
         """
         calibration, _ = self._reference.calibration(trial)
-        followed, wrong = self._followed_together(trial, alterations, dict.fromkeys(alterations, calibration))
+        followed, wrong, silent = self._followed_together(trial, alterations, dict.fromkeys(alterations, calibration))
         if wrong is not None and wrong.outcome is Outcome.WRONG_OUTPUT:
             altered = self._altered_by(trial, alterations, calibration)
             ways = [one.way for one in alterations]
@@ -144,37 +144,43 @@ class NumbersGate:
             if proofs is None:
                 return wrong.alteration
             if all(_holds(one) for one in beside.values()):
-                seen = {one: beside[one.way].followed for one in alterations}
+                seen = {one: beside[one.way].followed for one in alterations if beside[one.way].has_one_answer}
                 told |= {one: told_of(one, of, True) for one, of in seen.items() if of and _seen_enough(one, of)}
                 return None
             allowed = {one: self._algebra.allowed(calibration, proofs[one.way]) for one in alterations}
             if not any(allowed.values()):
                 return wrong.alteration
             calibrations = {one: found or calibration for one, found in allowed.items()}
-            followed, wrong = self._followed_together(trial, alterations, calibrations)
+            followed, wrong, silent = self._followed_together(trial, alterations, calibrations)
         if wrong is not None:
             return wrong.alteration
         if followed is not None:
-            told |= {one: told_of(one, followed, True) for one in alterations if _seen_enough(one, followed)}
+            enough = [one for one in alterations if one not in silent and _seen_enough(one, followed)]
+            told |= {one: told_of(one, followed, True) for one in enough}
         return None
 
     def _followed_together(
         self, trial: Trial, alterations: Sequence[Alteration], calibrations: Mapping[Alteration, Calibration]
-    ) -> tuple[Followed | None, _Wrong | None]:
-        """What came of it, or how it went wrong; neither where the original is not deterministic, or does not run."""
+    ) -> tuple[Followed | None, _Wrong | None, Collection[Alteration]]:
+        """What came of it, or how it went wrong; neither where the original is not deterministic, or does not run.
+
+        Last the ways in which all that the kernel writes depended on the order.
+        """
         ways = {one.way: BesideTwin(self._observer(one, calibrations[one])) for one in alterations}
         observer = ByWay(ways)
         try:
             followed = self._followed(trial, alterations, calibrations[alterations[0]], observer)
         except SideFailed:
-            return None, None
+            return None, None, ()
         found = followed.divergences.get(_ALTERED)
         if found is not None:
-            return None, _Wrong(found.outcome, next((one for one in alterations if one.way == observer.wrong), None))
+            own = next((one for one in alterations if one.way == observer.wrong), None)
+            return None, _Wrong(found.outcome, own), ()
         for one in alterations:
             if ways[one.way].unsettled(_ALTERED) is not None:
-                return None, _Wrong(Outcome.WRONG_OUTPUT, one)
-        return (None if TWIN in followed.divergences else followed), None
+                return None, _Wrong(Outcome.WRONG_OUTPUT, one), ()
+        silent = [one for one in alterations if ways[one.way].no_one_answer]
+        return (None if TWIN in followed.divergences else followed), None, silent
 
     def _altered(self, trial: Trial, alteration: Alteration) -> Rejection | Told:
         """A rejection, or what to report: what the candidate did right, or why there is nothing to compare with."""
@@ -268,9 +274,11 @@ class NumbersGate:
             late = f"the original fails in another order: {twin.detail}"
             why = late if twin.outcome is Outcome.TIMED_OUT else _NO_ONE_ANSWER
             return Told(failed=(f"{alteration.wrong}: {why}",))
-        if isinstance(observer, DoubtingChecker) and 0 < followed.syncs <= len(observer.doubtful):
-            return Told(failed=(f"{alteration.wrong}: {_NO_ONE_ANSWER}",))
         found = followed.divergences.get(_ALTERED) or observer.unsettled(_ALTERED)
+        if isinstance(observer, DoubtingChecker) and (
+            0 < followed.syncs <= len(observer.doubtful) or found is None and observer.no_one_answer
+        ):
+            return Told(failed=(f"{alteration.wrong}: {_NO_ONE_ANSWER}",))
         roomy = Feature.ROOMY_MEMORY in self._reference.backend.honours
         return found if found is not None else told_of(alteration, followed, roomy)
 

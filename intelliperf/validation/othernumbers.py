@@ -167,6 +167,10 @@ class BesideTwin:
 
     observer: Checker | DoubtingChecker
 
+    @property
+    def no_one_answer(self) -> bool:
+        return isinstance(self.observer, DoubtingChecker) and self.observer.no_one_answer
+
     def compare(
         self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline
     ) -> Divergence | None:
@@ -187,6 +191,8 @@ class DoubtingChecker:
     alteration: Alteration
     doubtful: set[int] = field(default_factory=set)
     reordered: set[int] = field(default_factory=set)  # where it reads lists in another order when it runs in another
+    seen: set[int] = field(default_factory=set)  # where the candidate was looked at
+    bare: set[int] = field(default_factory=set)  # where nothing that the kernel writes has one answer
     ends: dict[tuple[int, Key], int] = field(default_factory=dict)  # of buffers that are left out: no order fills more
     shared_otherwise: bool = True  # the candidate's first block may have other work than the original's
 
@@ -213,6 +219,9 @@ class DoubtingChecker:
         if base.dispatch.alteration == PART and other.dispatch.status == 0:
             self.shared_otherwise = self.checker.compare(sync, base, other, pairing, deadline) is not None
             return None
+        self.seen.add(sync.number)
+        if self._all_left_out(sync.number, base, pairing):
+            self.bare.add(sync.number)
         # As long as the candidate was handed the original's own list, it has to make the same of any part of it.
         if sync.number in self.reordered and self._reordered(base, other, pairing):
             self.doubtful.add(sync.number)
@@ -255,6 +264,16 @@ class DoubtingChecker:
                 text = f"{sync.where}{data}: {name}: byte {at} {why}"
                 return Divergence(other.side.label, Outcome.MEMORY_ERROR, text, sync=sync.number)
         return None
+
+    @property
+    def no_one_answer(self) -> bool:
+        """Does all that could show whether the candidate is right depend on the order, at every launch?"""
+        return bool(self.seen) and self.seen <= self.doubtful | self.bare
+
+    def _all_left_out(self, number: int, base: Paused, pairing: Pairing) -> bool:
+        handed, read = scalars(base.dispatch, base.side.hello), constant(base.dispatch, base.side.hello)
+        written = [key_of(mine) for mine, _ in pairing.pairs if mine.id in handed and mine.id not in read]
+        return bool(written) and all((number, key) in self.checker.without for key in written)
 
     def hold_to(self, calibration: Calibration) -> None:
         """From here on, both runs."""

@@ -190,6 +190,18 @@ def test_where_the_reference_has_no_one_answer_a_candidate_may_fail(tmp_path):
     assert [*found] == ["candidate"] and found["candidate"].sync == 2
 
 
+@pytest.mark.parametrize("first", [True, False])
+def test_where_all_that_is_written_depends_on_the_order_nothing_was_shown(tmp_path, first):
+    right, other = steps()[1], steps(floats={"out": VALUES[::-1], "input": [2.0] * 25, "state": [3.0] * 4})[1]
+    calibration = learnt(tmp_path, [right])
+    listed = {BASE: [right] * 2, TWIN: [other, other if first else right], "candidate": [right] * 2}
+    runs = [SideRun(label, program(tmp_path / label.replace(" ", "-"), plan)) for label, plan in listed.items()]
+    observer = DoubtingChecker(Checker(calibration), Checker(calibration), ALTERATIONS[1])
+    rule = dataclasses.replace(RULE, beside=(TWIN,), doubted=observer.doubts)
+    assert not follow(setting(tmp_path), runs, rule, observer).divergences
+    assert observer.no_one_answer is first
+
+
 @pytest.mark.parametrize(("base_fails", "evidence"), [(True, False), (False, True)])
 def test_a_run_that_dies_after_a_launch_that_failed_in_the_reference_is_no_evidence(tmp_path, base_fails, evidence):
     right = steps()[1]
