@@ -52,6 +52,7 @@ _CONSEQUENCE = re.compile(
 _EXPLAINED = "intelliperf: "  # how the drop-ins begin what they add to a compiler's message
 _MAX_ERRORS = 8
 _CMAKE_ERROR = "CMake Error"
+_QUOTED_ERROR = re.compile(r" {4,}(?=\S.*\berror: )")  # by CMake, of a compiler that it tried
 _LONGEST_PARAGRAPH = 300
 _SCAN_LIMIT_BYTES = 4 << 20
 # What lies outside the project is copied up to this much; data sets and builds of other programs are linked.
@@ -309,9 +310,12 @@ def _small(source: Path) -> list[Path] | None:
 
 
 def _paragraphs(lines: Iterable[str]) -> Iterator[str]:
-    """The lines, but each error of CMake with the indented lines that say what it is."""
+    """The lines, but each error of CMake with the indented lines that say what it is, after what a compiler said."""
     head: list[str] = []
     for line in lines:
+        if head and _QUOTED_ERROR.match(line):
+            yield line.strip()
+            continue
         if head and (line.startswith("  ") or not line.strip()):
             head += line.split()
             continue

@@ -231,6 +231,18 @@ def test_an_error_of_cmake_is_told_with_what_it_is_about(project: Path, tmp_path
     assert built.errors[0].startswith(told)
 
 
+def test_what_a_compiler_said_that_cmake_tried_comes_first(project: Path, tmp_path: Path) -> None:
+    said = (
+        'CMake Error at CMakeTestCXXCompiler.cmake:63 (message):\n  The C++ compiler\n\n    "hipcc"\n\n'
+        "  is not able to compile a simple test program.\n\n    hipcc: error: a.cxx cannot be compiled for h100\n\n"
+    )
+    (project / "said").write_text(said)
+    (project / "Makefile").write_text("fails:\n\t@cat said >&2; false\n")
+    built = Workspace.create(application(project), tmp_path / "w").build({}, 60, tmp_path / "logs")
+    assert built.errors[0] == "hipcc: error: a.cxx cannot be compiled for h100"
+    assert built.errors[1].startswith("CMake Error at CMakeTestCXXCompiler.cmake:63")
+
+
 def test_what_arguments_and_scripts_name_outside_comes_along(suite: Path, tmp_path: Path) -> None:
     command = application(suite / "one", "sh", "run", "--input=../sets/small")
     beside = Workspace.create(command, tmp_path / "w").tree.parent
