@@ -58,6 +58,16 @@ def test_what_the_emulator_lacks_is_refused_by_name(what: str, tmp_path: Path) -
     assert what in built.said
 
 
+def test_a_library_may_declare_the_failure_of_an_assertion_for_host_and_device(tmp_path: Path) -> None:
+    source = tmp_path / "asserts.cu"
+    declared = "__host__ __device__ void __assert_fail(const char*, const char*, unsigned, const char*) noexcept;"
+    kernel = "#undef NDEBUG\n#include <cassert>\n__global__ void k(int* p) { assert(*p); }"
+    source.write_text(f'extern "C" {declared}\nint main() {{}}\n')
+    assert not compiled(source, tmp_path / "asserts", "-DNDEBUG").said
+    source.write_text(f"{kernel}\nint main() {{}}\n")
+    assert not compiled(source, tmp_path / "asserts", "-DNDEBUG").said
+
+
 def test_macros_of_one_letter_do_not_reach_the_headers(tmp_path: Path) -> None:
     source = tmp_path / "macros.hip"
     source.write_text("#include <hip/hip_runtime.h>\n__global__ void k(T* o) { o[N] = M; }\nint main() {}\n")

@@ -44,13 +44,14 @@ SIMT_D char* strcpy(char* to, const char* from) {
   return to;
 }
 SIMT_D void abort() { __simt::trap(); }
+SIMT_D void __assertfail(const char* expression, const char* file, unsigned int line, const char* function, size_t) {
+  __simt::assert_fail(expression, file, line, function);
+}
+}
+// A template, for libraries declare it for host and device as well where NDEBUG leaves it undeclared.
+template <typename = void>
 SIMT_D void __assert_fail(const char* expression, const char* file, unsigned int line, const char* function) {
   __simt::assert_fail(expression, file, line, function);
-}
-SIMT_D void __assertfail(const char* expression, const char* file, unsigned int line, const char* function,
-                         size_t) {
-  __simt::assert_fail(expression, file, line, function);
-}
 }
 
 namespace std {
