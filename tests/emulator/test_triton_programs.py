@@ -247,6 +247,8 @@ assert x.is_cuda and torch.device(0) == x.device and torch.nn.Linear(2, 2).to(0)
 assert more(x).sum() == 128 and more(x).is_cuda and more(torch.ones(2)).sum() == 6
 assert x.type() == "torch.cuda.FloatTensor" and torch.ones(2).type() == "torch.FloatTensor"
 assert x.type(torch.cuda.HalfTensor).dtype is torch.float16 and not x.type("torch.FloatTensor").is_cuda
+assert isinstance(x, torch.cuda.FloatTensor) and not isinstance(torch.ones(2), torch.cuda.FloatTensor)
+assert torch.cuda.LongTensor([1, 2]).is_cuda and torch.cuda.FloatTensor(3).shape == (3,)
 assert torch.ones(2).type("torch.cuda.HalfTensor").is_cuda and x.type(torch.int32).is_cuda
 assert torch.vmap(lambda a: a * 2)(x).is_cuda and torch.eye(3, device="cuda").to_sparse().is_cuda
 assert torch.zeros_like(torch.ones(2), device="cuda").is_cuda and not torch.zeros_like(x, device="cpu").is_cuda

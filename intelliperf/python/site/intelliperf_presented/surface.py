@@ -7,6 +7,7 @@ import contextlib
 import functools
 import json
 import os
+import sys
 import types
 from collections.abc import Callable
 from types import ModuleType
@@ -118,6 +119,23 @@ class Event:
 
     def elapsed_time(self, end_event: Event) -> float:
         return runtime().elapsed_ms(self.cuda_event, end_event.cuda_event)
+
+
+class _OlderType(type):
+    """Of `torch.cuda.FloatTensor` and its like: the host's type of that name, for tensors of the device."""
+
+    def __call__(cls, *args: object) -> Any:
+        from . import tensors
+
+        return tensors.moved(cls._of_host()(*args), True)
+
+    def __instancecheck__(cls, value: object) -> bool:
+        from . import tensors
+
+        return isinstance(value, cls._of_host()) and tensors.on_device(value)
+
+    def _of_host(cls) -> Any:
+        return getattr(sys.modules["torch"], cls.__name__)
 
 
 class _Device:
@@ -386,6 +404,8 @@ def present(torch: ModuleType) -> None:
         setattr(cuda, name, _apart(answer))
     for name, answer in _accelerator(table).items() if hasattr(torch, "accelerator") else ():
         setattr(torch.accelerator, name, _apart(answer))
+    for name in (name for name in KEPT if name.endswith("Tensor") and hasattr(torch, name)):
+        setattr(cuda, name, _OlderType(name, (), {"__module__": "torch.cuda"}))
     for submodule in _OF_SUBMODULES:
         for name in set(vars(getattr(cuda, submodule))) & set(table):
             setattr(getattr(cuda, submodule), name, getattr(cuda, name))
