@@ -79,10 +79,12 @@ __global__ void halves(const __half* m, __half* out, int rows, int cols) {
   const int line = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * rows + line;
   if (line >= rows) return;
   int most = 0;
-  for (int c = 0; c < cols; ++c) most = max(most, int(__half2float(m[row * cols + c])));
+  m += row * cols;
+  out += row * cols;
+  for (int c = 0; c < cols; ++c) most = max(most, int(__half2float(m[c])));
   for (int c = 0; c < cols; ++c) {
-    __half v = m[row * cols + c];
-    out[row * cols + c] = __float2half(__half2float(v) - most);
+    __half v = m[c];
+    out[c] = __float2half(__half2float(v) - most);
   }
 }
 __global__ void ragged(const int* start, const int* column, const double* value, double* y, int n) {

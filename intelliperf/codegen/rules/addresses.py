@@ -83,8 +83,11 @@ class Addresses:
         declared = self._algebra.declared.get(reference.id) if reference is not None else None
         if reference is not None and declared is not None and _is_array(declared.canonical):
             return Element(reference.id, constant(0))  # an array of the function's own, or LDS, which stays where it is
-        if reference is None or reference.id in self._algebra.modified:
+        if reference is None:
             return Element("", None)
+        if reference.id in self._algebra.modified:
+            moved = self._algebra.advance(reference.id, node) if declared is None else None
+            return Element("", None) if moved is None else Element(reference.id, moved)
         if declared is None:
             return Element(reference.id, constant(0))
         initial = initializer(declared)

@@ -129,6 +129,10 @@ class Algebra:
         """Where a pointer leads that is not a polynomial; None: it depends on data."""
         return None
 
+    def advance(self, pointer: str, use: Node) -> Polynomial | None:
+        """How far a pointer was moved before `use`, for good; None: that is not known."""
+        return None
+
     def _variable(self, node: Node) -> Polynomial | None:
         reference = node.reference
         if reference is not None and reference.id in self.free:

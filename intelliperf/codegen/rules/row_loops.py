@@ -34,6 +34,7 @@ class RowAlgebra(Algebra):
 
     def __init__(self, function: Node, loop: Node | None = None) -> None:
         super().__init__(function)
+        self._function = function
         self.inner: set[str] = set()  # counters of loops within, which choices between proven rewrites read
         self._anywhere, self._loop, self._shared = self.modified, loop, lds_variables(function)
         if loop is not None:
@@ -85,6 +86,17 @@ class RowAlgebra(Algebra):
         """Where a pointer leads that is set once, before the loop: a value of its own."""
         inside = any(up is self._loop or (self._loop is None and up.kind in _LOOPS) for up in pointer.ancestors())
         return None if inside or pointer.id in self._anywhere else atom(f"start of {pointer.id}")
+
+    def advance(self, pointer: str, use: Node) -> Polynomial | None:
+        """Of a pointer that one statement of the function moves, once, as in `row += i * columns`."""
+        writes = [node for node in self._function.everything() if written(node) == pointer]
+        (write,) = writes if len(writes) == 1 else (None,)
+        block = write.parent if write is not None else None
+        if write is None or write.opcode != "+=" or block is None or block.parent is not self._function:
+            return None
+        if use.start_offset < write.end_offset:
+            return None
+        return atom(f"move of {pointer}")
 
     def _member(self, node: Node) -> Polynomial | None:
         base = node.children[0].bare() if node.children else node
