@@ -61,6 +61,7 @@ _DOUBTS: Mapping[str, str] = {
 }
 _NAMED_FILES = 3  # in one message
 _NEARLY = 0.95  # of what is scaled up from the blocks that were watched
+_AS_LONG = 0.5  # of the longest queue: without that one, this would be most of the time
 
 _Chosen = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
 
@@ -211,8 +212,9 @@ def _merge(trace: Trace, groups: Sequence[Group], traced: Sequence[KernelLaunch]
             line.time.add(costs.of(record, site), weight=weight)
             if site.kind in ATOMIC_KINDS and record["global_requests"]:
                 line.atomic_lanes[launch.index] = launch.atomic_lanes * weight
-                if launch.atomic_hottest_site == number:
-                    line.hottest_lanes[launch.index] = launch.atomic_hottest_lanes * weight
+                if lanes := launch.atomic_hottest_by_site.get(number, 0.0):
+                    most = line.hottest_lanes.get(launch.index, 0.0)
+                    line.hottest_lanes[launch.index] = max(most, lanes * weight)
     return merged
 
 
@@ -285,15 +287,24 @@ class SiteCosts:
 def _queued(
     launch: KernelLaunch, module: ModuleFacts, records: np.ndarray[tuple[int, ...], np.dtype[np.void]], atomics: _Chosen
 ) -> _Chosen:
-    """Atomics that the queue consists of: all, or those of one line where that makes the hottest address alone."""
+    """Atomics that the queue consists of: all, or those of the lines whose own hottest addresses keep memory that long.
+
+    Queues of several addresses run beside each other: without the longest, the next one is as good as the time.
+    """
     hottest = launch.atomic_hottest_site
     queues = float(module.device["atomic_queues"])  # an address with more than the share of one outlasts the others
     if hottest is None or launch.atomic_hottest_lanes * queues < launch.atomic_lanes:
         return atomics
-    there = module.sites[hottest].locations
-    of_line = atomics & np.array([module.sites[int(site)].locations == there for site in records["site"]], dtype=bool)
-    alone = float(records["same_address"][of_line].sum()) >= _NEARLY * launch.atomic_hottest_lanes
-    return of_line if alone else atomics
+    own = launch.atomic_hottest_by_site
+    long = {site for site, lanes in own.items() if lanes >= _AS_LONG * launch.atomic_hottest_lanes}
+    of_lines = np.zeros(len(records), dtype=bool)
+    for site in long | {hottest}:
+        there = module.sites[site].locations
+        of_line = atomics & np.array([module.sites[int(n)].locations == there for n in records["site"]], dtype=bool)
+        if float(records["same_address"][of_line].sum()) < _NEARLY * own.get(site, 0.0):
+            return atomics  # several lines make that queue
+        of_lines |= of_line
+    return of_lines
 
 
 def _rate(nanoseconds: float, counts: np.ndarray[tuple[int, ...], np.dtype[np.uint64]]) -> float:

@@ -71,6 +71,7 @@ class KernelLaunch:
     atomics_known: bool  # the addresses of all atomics were looked at
     atomic_hottest_lanes: float
     atomic_hottest_site: int | None
+    atomic_hottest_by_site: Mapping[int, float]  # lanes on the hottest address of each site that was first to touch any
     dram_bytes: float
     dram_bytes_compulsory: float
     occupancy_waves: float
@@ -272,6 +273,7 @@ def _kernel_launch(row: Mapping[str, Any]) -> KernelLaunch:
         atomics_known=bool(row["atomics_known"]),
         atomic_hottest_lanes=float(row["atomic_hottest_lanes"]),
         atomic_hottest_site=None if hottest is None or int(hottest) < 0 else int(hottest),
+        atomic_hottest_by_site={int(site): float(lanes) for site, lanes in row["atomic_hottest_by_site"]},
         dram_bytes=float(row["dram_read_bytes"]) + float(row["dram_write_bytes"]),
         dram_bytes_compulsory=float(row["dram_once_bytes"]) + float(row["dram_write_bytes"]),
         occupancy_waves=float(row["occupancy_waves"]),

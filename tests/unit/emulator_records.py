@@ -98,6 +98,7 @@ class Recording:
                 "atomics_known": True,
                 "atomic_hottest_lanes": 0,
                 "atomic_hottest_site": -1,
+                "atomic_hottest_by_site": [],
                 "dram_read_bytes": 100000,
                 "dram_write_bytes": 0,
                 "dram_once_bytes": 60000,

@@ -89,7 +89,8 @@ def test_an_atomic_inside_our_headers_is_blamed_on_the_users_line(
 ) -> None:
     outer = [("/usr/include/c++/13/atomic", 300), (project / "app.hip", 7)]
     recording.sites = [site("reduction", OUR_HEADER, 88, outer=outer), site("reduction", OUR_HEADER, 88, outer=outer)]
-    launch = recording.launch(atomic_lanes=128, atomic_addresses=1, atomic_hottest_lanes=128, atomic_hottest_site=0)
+    queue = dict(atomic_addresses=1, atomic_hottest_lanes=128, atomic_hottest_site=0, atomic_hottest_by_site=[[0, 128]])
+    launch = recording.launch(atomic_lanes=128, **queue)
     for number in (0, 1):  # of an unrolled loop
         recording.count(
             launch, number, requests=1, global_requests=1, lanes=64, same_address=64, sectors=1, sectors_ideal=1
@@ -106,11 +107,26 @@ def test_the_queue_on_the_hottest_address_is_the_cost_of_the_line_that_makes_it(
     recording: Recording, project: Path, tmp_path: Path
 ) -> None:
     recording.sites = [site("reduction", project / "app.hip", 6), site("reduction", project / "app.hip", 7)]
-    launch = recording.launch(atomic_lanes=660, atomic_addresses=641, atomic_hottest_lanes=20, atomic_hottest_site=1)
+    queue = dict(atomic_hottest_lanes=20, atomic_hottest_site=1, atomic_hottest_by_site=[[0, 1], [1, 20]])
+    launch = recording.launch(atomic_lanes=660, atomic_addresses=641, **queue)
     for number, lanes in ((0, 640), (1, 20)):
         recording.count(launch, number, requests=20, global_requests=20, lanes=lanes, same_address=20)
     times = {one.line: one.quantity(Metric.DEVICE_TIME_NS).value for one in _lines(recording, tmp_path, project)}
     assert times[7] > 10 * times[6]
+
+
+def test_queues_of_like_length_beside_each_other_are_the_cost_of_all_their_lines(
+    recording: Recording, project: Path, tmp_path: Path
+) -> None:
+    recording.sites = [site("reduction", project / "app.hip", line) for line in (6, 7, 8)]
+    queue = dict(atomic_hottest_lanes=300, atomic_hottest_site=1, atomic_hottest_by_site=[[0, 290], [1, 300], [2, 9]])
+    launch = recording.launch(atomic_lanes=900, atomic_addresses=40, **queue)
+    for number in (0, 1, 2):
+        recording.count(launch, number, requests=20, global_requests=20, lanes=300, same_address=300)
+    found = {one.line: one for one in _lines(recording, tmp_path, project)}
+    times = {line: one.quantity(Metric.DEVICE_TIME_NS).value for line, one in found.items()}
+    assert times[6] == times[7] > 10 * times[8]
+    assert [round(one.quantity(Metric.ATOMIC_HOTTEST_SHARE).value * 900) for one in found.values()] == [290, 300, 9]
 
 
 def test_a_line_is_never_a_nearby_one(recording: Recording, project: Path, tmp_path: Path) -> None:

@@ -175,6 +175,7 @@ TimeParts from_similar(const Modelled* best, const Geometry& geometry, LaunchTot
   for (double* total : {&totals.events, &totals.atomic_lanes, &totals.atomic_addresses, &totals.atomic_hottest_lanes,
                         &totals.dram_read_bytes, &totals.dram_write_bytes, &totals.dram_once_bytes})
     *total *= scale;
+  for (auto& [site, lanes] : totals.hottest_by_site) lanes *= scale;
   return parts;
 }
 
@@ -207,6 +208,9 @@ void write_totals(JsonWriter& line, const LaunchTotals& totals) {
     line.null();
   else
     line.number(totals.atomic_hottest_site);
+  line.key("atomic_hottest_by_site").begin_array();
+  for (const auto& [site, lanes] : totals.hottest_by_site) line.begin_array().number(site).real(lanes).end_array();
+  line.end_array();
   line.key("dram_read_bytes").real(totals.dram_read_bytes);
   line.key("dram_write_bytes").real(totals.dram_write_bytes);
   line.key("dram_once_bytes").real(totals.dram_once_bytes);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <unordered_map>
 
 #include "wave_counts.h"
@@ -91,12 +92,17 @@ void add_atomics(LaunchTotals& result, Analysis& analysis, double factor) {
   result.atomic_hottest_lanes = double(hot.hottest_lanes) * (hot.hottest_blocks > 1 ? factor : 1);
   result.atomic_hottest_site = hot.hottest_site;
   std::unordered_map<uint64_t, double> chunks;
+  std::map<uint32_t, double> by_site;
+  const double scaled = hot.hottest_lanes ? result.atomic_hottest_lanes / double(hot.hottest_lanes) : 0;
   analysis.hot().each([&](uint64_t address, uint64_t lanes, uint32_t site) {
+    double& most = by_site[site];
+    most = std::max(most, double(lanes) * scaled);
     const double words = analysis.module().sites[site].bytes > 4 ? 2 : 1;
     double& chunk = chunks[address >> AtomicQueues::kChunkShift];
     chunk += double(lanes) * words * factor;
     result.fullest_chunk = std::max(result.fullest_chunk, chunk);
   });
+  result.hottest_by_site.assign(by_site.begin(), by_site.end());
   if (!wave_counter.atomics_known()) result.fullest_chunk = std::numeric_limits<double>::infinity();
 }
 

@@ -16,6 +16,7 @@
 // What it does not know: clocks under load, DRAM pages, TLBs, instruction caches, matrix units.
 #pragma once
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "analysis.h"
@@ -37,7 +38,8 @@ Occupancy occupancy(const Kernel& kernel, uint32_t threads, uint32_t dynamic_lds
 struct LaunchTotals {
   double events = 0, atomic_lanes = 0, atomic_addresses = 0, atomic_hottest_lanes = 0;
   uint32_t atomic_hottest_site = 0xFFFFFFFF;
-  bool atomics_known = true;  // every lane's address was looked at
+  std::vector<std::pair<uint32_t, double>> hottest_by_site;  // what each site's own hottest address takes
+  bool atomics_known = true;                                 // every lane's address was looked at
   double dram_read_bytes = 0, dram_write_bytes = 0;
   double kept_bytes = 0;       // of those read from memory, what L2 has from before the launch
   double dram_once_bytes = 0;  // what would be read if every line came from memory once
