@@ -64,6 +64,7 @@ def test_a_wrong_number_in_registered_host_memory_is_refused(bench):
     assert "out (registered allocation 1 of 65536 bytes)" in verdict.detail
 
 
+@pytest.mark.slow
 def test_code_that_no_gate_executed_is_named_under_not_checked(bench):
     verdict = bench.verdict((BODY, FASTER + RARE))
     assert verdict.outcome in (Outcome.ACCEPTED, Outcome.NOT_FASTER), verdict.detail

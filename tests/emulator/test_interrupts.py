@@ -114,7 +114,8 @@ def test_ctrl_c_in_a_terminal_leaves_no_child_a_good_terminal_and_a_run_to_resum
     assert resumed(project)["ending"] == "improved"
 
 
-@pytest.mark.parametrize("stage", ["profile", pytest.param("validate", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("stage", ["profile", "validate"])
 def test_a_run_killed_outright_leaves_no_process_and_ends_as_if_it_had_not_been(project: Path, stage: str) -> None:
     mark = f"KILLED_RUN={project}"
     name, _, value = mark.partition("=")

@@ -122,6 +122,7 @@ def as_cuda(text: str) -> str:
     return text.replace("#include <hip/hip_runtime.h>", "").replace("hip", "cuda")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "program"), [("app.hip", PROGRAM), ("app.cu", as_cuda(PROGRAM))])
 def test_aggregated_and_reduced_atomics_leave_the_same_memory(name: str, program: str, tmp_path: Path) -> None:
     original = Bench(tmp_path / "original", {name: program})

@@ -52,6 +52,7 @@ def test_figures_that_are_said_to_be_exact_equal_those_of_a_whole_trace(director
     assert comparison.inexact == []
 
 
+@pytest.mark.slow
 def test_error_bars_hold_the_truth(directory: Path) -> None:
     every = [compared(directory, case) for case in benchmark.cases()]
     estimated = sum(comparison.estimated for comparison in every)

@@ -253,6 +253,7 @@ def test_a_number_that_16_divides_in_the_program_is_altered_in_replays(bench: Be
     assert not verdict.accepted and "scalar argument" in verdict.detail, verdict.detail
 
 
+@pytest.mark.slow
 @pytest.mark.triton
 def test_what_was_kept_is_missed_in_words(bench: Bench) -> None:
     if not bench.recorder.recordings.exists():

@@ -62,6 +62,7 @@ def test_a_fence_that_a_patch_drops_or_narrows_is_named(bench: Bench, instead: s
     assert told in verdict.detail and "parts[threadIdx.x]" in verdict.detail
 
 
+@pytest.mark.slow
 def test_a_patch_that_keeps_its_fences_has_no_race(bench: Bench) -> None:
     add = "atomicAdd(&sum, in[blockIdx.x * 64 + threadIdx.x]);"
     verdict = bench.verdict((add, f"if (in[blockIdx.x * 64 + threadIdx.x]) {add}"))

@@ -96,6 +96,7 @@ CHEATS = {
 }
 
 
+@pytest.mark.slow
 def test_alterations_that_leave_memory_alone_share_their_runs(bench, monkeypatch):
     asked = []
     environment = bench.backend.intercept_environment
