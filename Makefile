@@ -13,7 +13,7 @@ NATIVES = $(shell git ls-files intelliperf tests/contract tests/emulator/native 
 	| grep '\.\(c\|cpp\|h\)$$' | grep -v '^intelliperf/dropins/\(include\|standins\)/')
 
 # A file's fixtures are made once; files begin in the order of collection, see `tests/conftest.py`.
-SPREAD = -n auto --dist loadfile --no-loadscope-reorder
+SPREAD = -n auto --dist loadfile --no-loadscope-reorder --no-leftovers
 SLOWEST = --durations=30 --durations-min=5
 
 .PHONY: help setup packages runtime demo test slow check prose docs coverage mutation sanitize format wheel benchmark clean zoo sample
@@ -46,7 +46,7 @@ test: $(STAMP) ## all tests that this machine can run
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest $(SPREAD) $(SLOWEST) $(PYTEST_OPTIONS)
 
 slow: $(STAMP) ## the tests that take long, which `make test` leaves out
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest -n auto --dist worksteal $(SLOWEST) -m slow $(PYTEST_OPTIONS)
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest -n auto --dist worksteal --no-leftovers $(SLOWEST) -m slow $(PYTEST_OPTIONS)
 
 zoo: $(STAMP) ## wrong and honest changes of programs, all of them: how many are judged wrongly
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest -n auto --dist loadgroup --zoo tests/zoo $(PYTEST_OPTIONS)

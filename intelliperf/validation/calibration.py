@@ -292,9 +292,12 @@ def _only_by(dispatch: Dispatch, indices: Collection[int]) -> set[int]:
     return {id for id, such in led_to if such} - {id for id, such in led_to if not such}
 
 
-def is_few(loose: Mask) -> bool:
-    """Is the rest worth comparing where these depend on the order?"""
-    return bool(np.count_nonzero(loose) <= loose.size * _FEW_SHARE)
+def is_few(loose: Mask, filled: int | None = None) -> bool:
+    """Is the rest worth comparing where these depend on the order?
+
+    `filled`: of so many bytes, where the rest is room that no launch has come to.
+    """
+    return bool(np.count_nonzero(loose) <= (loose.size if filled is None else filled) * _FEW_SHARE)
 
 
 def undefined_bytes(scalar: Scalar, left: Bytes, right: Bytes) -> Mask:

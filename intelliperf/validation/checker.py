@@ -24,6 +24,7 @@ from intelliperf.validation.buffers.compare import (
     wrong_elements,
 )
 from intelliperf.validation.buffers.elements import BYTE, Bytes, Mask, Scalar
+from intelliperf.validation.buffers.ends import filled_bytes
 from intelliperf.validation.buffers.tolerance import Allowance, Steadiness, UserTolerance, wrongly_accepted
 from intelliperf.validation.calibration import Calibration, copies, is_few, scalars
 from intelliperf.validation.nanplaces import NAN, NanPlaces, excused
@@ -37,6 +38,7 @@ from intelliperf.validation.runs.remembered import Remembered
 _SAMPLE_BYTES = 1 << 18  # of live content, to plant errors in
 _WORD, _DOUBLE = 32, 64  # bits
 _MOST_LOOSE_BYTES = 1 << 24  # of a buffer, to be taken apart
+_WITH_ROOM = 2  # times what is filled of an altered launch's buffer; more room says nothing about the rest
 
 
 @dataclass(frozen=True)
@@ -119,9 +121,11 @@ class Checker:
         left = base.buffer(mine.id)
         if left.size != right.size or left.size > _MOST_LOOSE_BYTES or allowance.steadiness >= Steadiness.UNORDERED:
             return None
-        wrong = self._wrong(allowance, left.whole(), right.whole(), False, base.dispatch.alteration)
+        mine_whole, others_whole = left.whole(), right.whole()
+        wrong = self._wrong(allowance, mine_whole, others_whole, False, base.dispatch.alteration)
         found: Mask = np.repeat(wrong, left.size // wrong.size)
-        return found if is_few(found) else None
+        filled = filled_bytes(mine_whole, others_whole)
+        return found if is_few(found, min(left.size, _WITH_ROOM * filled)) else None
 
     def compare(
         self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline

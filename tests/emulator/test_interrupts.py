@@ -117,12 +117,14 @@ def test_ctrl_c_in_a_terminal_leaves_no_child_a_good_terminal_and_a_run_to_resum
 @pytest.mark.slow
 @pytest.mark.parametrize("stage", ["profile", "validate"])
 def test_a_run_killed_outright_leaves_no_process_and_ends_as_if_it_had_not_been(project: Path, stage: str) -> None:
+    place = project.parent / "temporary"  # nobody clears up behind SIGKILL
+    place.mkdir()
     mark = f"KILLED_RUN={project}"
     name, _, value = mark.partition("=")
     killed = subprocess.Popen(
         argv(*ARGUMENTS),
         cwd=project,
-        env={**os.environ, name: value},
+        env={**os.environ, name: value, "TMPDIR": str(place)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
