@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from intelliperf.recordings.contents import Recording
     from intelliperf.validation.judge import Judge
     from intelliperf.validation.replaygate import Launches
-    from intelliperf.validation.trial import BuildFailure, Examined, Settings
+    from intelliperf.validation.trial import BuildFailure, Examined, Settings, Steps
 
 _PATIENCE_S = 120.0  # for a run of a command that was chosen for hardware
 _HINT = "; a smaller command may do: --judge-run 'COMMAND'"
@@ -79,9 +79,10 @@ class EmulatedGates:
         settings: Settings,
         places: tuple[Path, Path],
         architecture: str,
-        begun: Callable[[str, int, int], None] = lambda name, number, gates: None,
+        steps: Callable[[], Steps] | None = None,
     ) -> None:
         from intelliperf.emulator.backend import EmulatorBackend
+        from intelliperf.validation.trial import Steps
 
         self._options = options
         self._sandbox = sandbox
@@ -92,7 +93,7 @@ class EmulatedGates:
         self._backend = EmulatorBackend(
             directory / "device" / "emulated", options.target or _chip_of(architecture), sandbox
         )
-        self._begun = begun
+        self._steps = steps or Steps
         self._judges: dict[str, Judge] = {}  # by kernel: what one learns of the original is of one kernel
         self._original: Version | None = None
         self._launched: tuple[KernelProfile, ...] | None = None
@@ -213,7 +214,7 @@ class EmulatedGates:
                 logs=self._root / "logs",
                 reading=None,
                 standing=baseline.declares,
-                begun=lambda name, number, gates: self._begun(f"{EMULATED}{name}", number, gates),
+                steps=self._steps(),
             ),
             replayed=plan is not None,
         )

@@ -19,14 +19,23 @@ from intelliperf.project.pythonsource import SUFFIX
 from intelliperf.project.scratch import COMPILE_LOG, Built, Workspace
 from intelliperf.project.versions import Version, sources
 from intelliperf.protocols import Backend, Builds, Task
-from intelliperf.records import Application, Candidate, Finding, Kernel, KernelProfile, SourceEvidence, Verdict
+from intelliperf.records import (
+    EMULATED,
+    Application,
+    Candidate,
+    Finding,
+    Kernel,
+    KernelProfile,
+    SourceEvidence,
+    Verdict,
+)
 
 if TYPE_CHECKING:
     from intelliperf.cli.emulated import EmulatedGates
     from intelliperf.validation.edits.reading import Reading
     from intelliperf.validation.edits.units import Compiler
     from intelliperf.validation.judge import Judge
-    from intelliperf.validation.trial import BuildFailure, Settings
+    from intelliperf.validation.trial import BuildFailure, Settings, Steps
 
 _HEADERS_TIMEOUT_S = 120.0
 _HEADERS_BYTES = 192 * 1024**2  # of precompiled headers: two for each list of includes
@@ -85,7 +94,7 @@ class RunJudge:
                 rounded=lambda way: self._rounded(reference, way),
                 other_wave=lambda: self._other_wave(reference, candidates[-1]),
                 standing=baseline.declares,
-                begun=self._begun,
+                steps=self._steps(),
             )
         )
         if not verdict.accepted or self._backend.name == "emulator":
@@ -151,7 +160,7 @@ class RunJudge:
                 reading=None,
                 rounded=lambda way: self._rounded(reference, way),
                 other_wave=lambda: self._other_wave(reference, final),
-                begun=self._begun,
+                steps=self._steps(),
             ),
             [finding.profile.kernel for finding in findings],
         )
@@ -192,8 +201,10 @@ class RunJudge:
         (original,) = self._original_otherwise or (None,)
         return (original, built[0]) if original is not None and built[0] is not None else None
 
-    def _begun(self, name: str, number: int, gates: int) -> None:
-        self._journal.tell(f"gate {number} of {gates}: {name}", "progress")
+    def _steps(self, before: str = "") -> Steps:
+        from intelliperf.cli.gatesteps import GateSteps
+
+        return GateSteps(self._journal, before)
 
     @cached_property
     def _emulated(self) -> EmulatedGates:
@@ -201,7 +212,9 @@ class RunJudge:
 
         architecture = self._backend.probe().architecture
         places = self._directory, self._work
-        return EmulatedGates(self._options, self._sandbox, self._settings, places, architecture, self._begun)
+        return EmulatedGates(
+            self._options, self._sandbox, self._settings, places, architecture, lambda: self._steps(EMULATED)
+        )
 
     @cached_property
     def _settings(self) -> Settings:

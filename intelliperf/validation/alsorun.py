@@ -12,7 +12,7 @@ from intelliperf.errors import ApplicationFailed
 from intelliperf.records import SHELL, Application, CheckStatus
 from intelliperf.validation.runs.side import SideFailed
 from intelliperf.validation.strength import shown
-from intelliperf.validation.trial import Case, Rejection, Trial
+from intelliperf.validation.trial import Case, Rejection, Steps, Trial
 from intelliperf.validation.verdicts import Gate, through
 
 
@@ -63,7 +63,7 @@ def _by(case: Case, candidate: Application, command: str) -> Case:
         build=lambda: _with(candidate, command),
         rounded=rounded,
         other_wave=other_wave,
-        begun=lambda name, number, gates: None,
+        steps=Steps(),
     )
 
 

@@ -148,6 +148,7 @@ class Reference:
             trial.case.jit,
             trial.built,
             trial.reached,
+            trial.case.steps.compared,
         )
 
 

@@ -52,6 +52,16 @@ class BuildFailure:
     timed_out: bool = False
 
 
+class Steps:
+    """Is told how far a judgement is, and keeps it to itself."""
+
+    def begun(self, name: str, number: int, gates: int) -> None:
+        """A gate, its number and how many there are."""
+
+    def compared(self, launches: int) -> None:
+        """So many so far, in this run of the gate that has begun."""
+
+
 @dataclass(frozen=True)
 class Case:
     """All that there is to say about one candidate."""
@@ -70,8 +80,7 @@ class Case:
     # Original and candidate, built for a chip whose waves have another size; None where there is no such chip, or where
     # one of them does not build for it.
     other_wave: Callable[[], tuple[Application, Application] | None] = lambda: None
-    # Called with each gate's name, its number and how many there are, as it begins.
-    begun: Callable[[str, int, int], None] = lambda name, number, gates: None
+    steps: Steps = Steps()
     standing: Declaration = Declaration()  # what the accepted candidates that the baseline holds have declared
 
     @property

@@ -39,7 +39,7 @@ def through(
         if rejection is not None or deferred():
             trial.note(name, CheckStatus.NOT_RUN, NEEDLESS if rejection is not None else DEFERRED)
             continue
-        trial.case.begun(name, position, len(gates))
+        trial.case.steps.begun(name, position, len(gates))
         noted, begun_s = len(trial.checks), monotonic()
         rejection = gate(trial)
         if rejection is not None:

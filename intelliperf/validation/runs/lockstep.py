@@ -53,6 +53,7 @@ class Setting:
     jit: bool = False  # the kernel is Triton's, whose compiler and not the host sizes the LDS of a launch
     judged: Application | None = None  # the candidate, whose executed code is gathered in:
     reached: Reached | None = None
+    compared: Callable[[int], None] = lambda launches: None  # called with how many there are so far
 
     def listener(self, run: SideRun) -> Reached | None:
         return self.reached if run.application == self.judged else None
@@ -210,6 +211,7 @@ def follow(
             if isinstance(message, Dispatch):
                 progress.base_failed |= message.status != 0
                 progress.syncs += message.target and rule.compared(message)
+                setting.compared(progress.syncs)
                 others = progress.leave(others, rule, message)
                 if message.target:
                     base.proceed()
@@ -328,6 +330,7 @@ def follow_planned(
                     progress.divergences[side.label] = divergence
                     return
                 progress.syncs += 1
+                setting.compared(progress.syncs)
             for walker in walkers:
                 walker.to_the_end()
                 ended[walker.side.label] = walker.side.finish(deadline)
