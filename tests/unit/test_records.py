@@ -148,6 +148,19 @@ def test_an_application_that_cannot_be_run_is_refused(changes: dict[str, object]
         dataclasses.replace(good, **changes)  # type: ignore[arg-type]
 
 
+def test_an_application_knows_what_of_its_environment_the_emulator_reads() -> None:
+    def of(*environment: tuple[str, str]) -> Application:
+        return Application(("./a",), Path("/p"), Path("/p"), environment=environment)
+
+    before, after = ("A", "7"), ("Z", "9")
+    stop, tolerate = "_".join(("INTELLIPERF", "STOP", "AFTER")), "_".join(("INTELLIPERF", "TOLERATE"))
+    assert of(before, (stop, "12"), after).stop_after == 12
+    assert of(before, after).stop_after is None
+    assert of(before, (tolerate, "1"), after).tolerates is True
+    assert of(before, after).tolerates is False
+    assert of((tolerate, "1")).stop_after is None and of((stop, "1")).tolerates is False
+
+
 def test_the_price_of_a_run_is_unknown_where_that_of_one_attempt_is(tmp_path: Path) -> None:
     report = accepted_report(tmp_path, "a.hip", "a\n", "b\n")
     last = report.attempts[-1]
