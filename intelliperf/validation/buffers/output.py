@@ -75,7 +75,8 @@ class OutputModel:
         text = f"exit status {self.exit_status} and " + (
             counted(lines, "line") + " of output" if lines else "no output"
         )
-        return text + (f", without {counted(left_out, 'word')} that vary by themselves" if left_out else "")
+        themselves = "varies by itself" if left_out == 1 else "vary by themselves"
+        return text + (f", without {counted(left_out, 'word')} that {themselves}" if left_out else "")
 
     def difference(self, ended: Completed, rtol: float) -> str | None:
         """How a candidate's end differs, for people; None if it does not. `rtol` is for printed floats."""
