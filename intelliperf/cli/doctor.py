@@ -12,6 +12,7 @@ from enum import Enum
 from pathlib import Path
 
 from intelliperf import __version__
+from intelliperf.cli.view import show
 from intelliperf.errors import IntelliPerfError
 
 
@@ -67,9 +68,10 @@ def examine() -> int:
     for look in _LOOKS:
         for seen in _observed(look):
             bad |= seen.state is Health.BAD
-            print(f"[{seen.state.value}] {seen.subject}: {seen.detail}", flush=True)
+            show(f"[{seen.state.value}] {seen.subject}: {seen.detail}\n", sys.stdout, headline=False)
             if seen.remedy and seen.state is not Health.GOOD:
-                print(f"     remedy: {seen.remedy}")
+                show(f"     remedy: {seen.remedy}\n", sys.stdout, headline=False)
+            sys.stdout.flush()
     print("not ready: see the lines marked !!" if bad else "ready: intelliperf -- ./app")
     return 1 if bad else 0
 
@@ -196,7 +198,7 @@ def _self_test() -> Iterator[Observation]:
             return
         lanes = profile.quantity(Metric.ATOMIC_LANES).value
         good = lanes == SELF_TEST_THREADS
-        detail = f"one kernel built, run and counted: {lanes:.0f} atomic lanes of {SELF_TEST_THREADS}"
+        detail = f"one kernel built, run and counted: {lanes:,.0f} atomic lanes of {SELF_TEST_THREADS:,}"
         yield Observation("self-test", Health.GOOD if good else Health.BAD, detail)
 
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from intelliperf import __version__
 from intelliperf.cli.application import launcher_of
 from intelliperf.cli.doctor import SELF_TEST, SELF_TEST_THREADS, Health, Observation
+from intelliperf.cli.view import show
 from intelliperf.errors import IntelliPerfError, ToolchainError
 from intelliperf.processes.process import Child
 from intelliperf.processes.sandbox import Sandbox
@@ -65,7 +66,7 @@ def examine_amd(launcher: str | None, emulated: bool, bundle: Path) -> int:
         for line in (f"[{seen.state.value}] {seen.subject}: {seen.detail}", f"     remedy: {seen.remedy}"):
             if not line.endswith("remedy: ") and (seen.state is not Health.GOOD or line.startswith("[")):
                 said.append(line)
-                print(line)
+                show(f"{line}\n", sys.stdout, headline=False)
 
     with tempfile.TemporaryDirectory(prefix="intelliperf-") as name:
         root = Path(name)

@@ -11,6 +11,7 @@ from rich.live import Live
 from rich.text import Text
 
 from intelliperf.cli.eventlines import describe
+from intelliperf.cli.view import folded
 
 STAGES = ("build", "profile", "diagnose", "locate", "propose", "validate", "time", "report")
 
@@ -34,8 +35,10 @@ class LiveView:
             self._attempt = event.get("attempt")
         elif event["event"] == "progress":
             self._doing = event["text"]
-        elif line := describe(event, self._verbose):
-            self._console.print(Text(line))
+        else:
+            for line in describe(event, self._verbose).splitlines():
+                for part in folded(line, self._console.width):
+                    self._console.print(Text(part), soft_wrap=True)
 
     def __rich__(self) -> Text:
         elapsed = time.monotonic() - self._started

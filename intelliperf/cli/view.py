@@ -63,28 +63,31 @@ def view_for(json_events: bool, verbose: bool, budget_minutes: float | None) -> 
 _STYLES = (("next:", "bold cyan"), ("patch:", "bold"), ("  not checked:", "yellow"), ("  shown,", "green"))
 
 
-def show(text: str, out: TextIO) -> None:
+def show(text: str, out: TextIO, headline: bool = True) -> None:
     """What a command found: on a terminal in colour and wrapped below its own indent, elsewhere as it is.
 
+    `headline`: the first line is one.
     rich leaves colour out where NO_COLOR asks for that or the terminal has none.
     """
     if not out.isatty():
         out.write(text)
         return
-    import textwrap
-
     from rich.console import Console
     from rich.text import Text
 
     console = Console(file=out, highlight=False)
-    headline = True
     for line in text.splitlines():
         style = next((style for start, style in _STYLES if line.startswith(start)), "")
         if line and headline:
             style, headline = "bold", False
-        indent = " " * (len(line) - len(line.lstrip()) + 2)
-        folded = textwrap.wrap(
-            line, console.width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-        )
-        for part in folded or [""]:
+        for part in folded(line, console.width):
             console.print(Text(part, style), soft_wrap=True)
+
+
+def folded(line: str, width: int) -> list[str]:
+    """What does not fit goes on below, further in than the line begins; a long path or name stays whole."""
+    import textwrap
+
+    indent = " " * (len(line) - len(line.lstrip()) + 2)
+    parts = textwrap.wrap(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return parts or [""]

@@ -1,4 +1,4 @@
-"""The per-line table of `intelliperf emulate -- ./app`: for terminals, pipes and programs.
+"""The per-line table of `intelliperf emulate -- ./app`: for terminals, wide and narrow, pipes and programs.
 
 One block per kernel, by device time: what the model says of the whole, then the lines by cost. All
 counts are per dispatch; figures from sampled blocks carry their 95 % half-width.
@@ -6,12 +6,14 @@ counts are per dispatch; figures from sampled blocks carry their 95 % half-width
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -30,6 +32,8 @@ from intelliperf.records import (
 from intelliperf.sentences import duration, percent
 
 _ATOMICS = (AccessKind.ATOMIC, AccessKind.REDUCTION)
+_LEAST_LINE = 28  # columns of a terminal, for a place and its source
+_UNBOUNDED = 1000  # columns: as wide as a table may get
 _BAD_RATIO = 1.5  # where a figure is shown as bad: half as much again as its ideal
 
 
@@ -227,11 +231,11 @@ def place(evidence: SourceEvidence, project: Path) -> str:
     return f"{file}:{evidence.line}:{evidence.column}"
 
 
-# ---- the three forms ----------------------------------------------------------------------------
+# ---- the four forms -----------------------------------------------------------------------------
 
 
-def rich_table(emulation: Emulation, project: Path) -> RenderableType:
-    """For a terminal."""
+def terminal_lines(emulation: Emulation, project: Path, console: Console) -> RenderableType:
+    """For a terminal: a table where it has room for one, else two lines per access."""
     parts: list[RenderableType] = [Text(application_header(emulation), style="dim")]
     for kernel in emulation.kernels:
         parts.append(Text(f"\n{kernel.profile.kernel.name}", style="bold"))
@@ -240,22 +244,51 @@ def rich_table(emulation: Emulation, project: Path) -> RenderableType:
         if kernel.problem:
             parts.append(Text(kernel.problem, style="yellow"))
             continue
-        columns = used_columns(kernel.lines)
-        table = Table(box=SIMPLE_HEAD, pad_edge=False)
-        table.add_column("line", overflow="fold")
-        for title, _ in columns:
-            table.add_column(title, justify="left" if title == "access" else "right")
-        for line in kernel.lines:
-            where = Text(f"{place(line, project)}\n{line.text}")
-            if line.shared_with:
-                where.append(f"\n({line.shared_with})", style="dim")
-            if line.unsure:
-                where.append(f"\n({line.unsure})", style="dim")
-            cells = [figure(line) for _, figure in columns]
-            table.add_row(where, *(Text(cell, style="bold red" if cell.endswith("!") else "") for cell in cells))
-        parts.append(table)
+        table = _table(kernel.lines, project)
+        fits = console.measure(table, options=console.options.update(width=_UNBOUNDED)).minimum <= console.width
+        parts += [table] if fits else _pairs(kernel.lines, project)
     parts.extend(Text(f"note: {note}", style="dim") for note in emulation.application.notes)
     return Group(*parts)
+
+
+def _table(lines: Sequence[SourceEvidence], project: Path) -> Table:
+    columns = used_columns(lines)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("line", overflow="fold", min_width=_LEAST_LINE)
+    for title, figure in columns:
+        widest = max(len(word) for word in (*title.split(), *map(figure, lines)))
+        heading = "\n".join(textwrap.wrap(title, widest, break_long_words=False))
+        table.add_column(heading, justify="left" if title == "access" else "right", min_width=widest)
+    for line in lines:
+        where = Text(f"{place(line, project)}\n{line.text}")
+        for words in (line.shared_with, line.unsure):
+            where.append(f"\n({words})" if words else "", style="dim")
+        table.add_row(where, *(Text(cell, _style(cell)) for cell in (figure(line) for _, figure in columns)))
+    return table
+
+
+def _pairs(lines: Sequence[SourceEvidence], project: Path) -> list[RenderableType]:
+    parts: list[RenderableType] = []
+    for line in lines:
+        parts.append(Text(_where(line, project), "bold"))
+        figures = Text(", ").join(Text(figure, _style(figure)) for figure in _figures(line))
+        parts.append(Padding(figures, (0, 0, 0, 4)))
+    return parts
+
+
+def _style(figure: str) -> str:
+    return "bold red" if figure.endswith("!") else ""
+
+
+def _where(line: SourceEvidence, project: Path) -> str:
+    merged = "".join(f" ({words})" for words in (line.shared_with, line.unsure) if words)
+    return f"{place(line, project)}{merged}: {line.text}"
+
+
+def _figures(line: SourceEvidence) -> list[str]:
+    """The columns in which it has one, each with its title."""
+    figures = [(title, figure(line)) for title, figure in COLUMNS]
+    return [text if title == "access" else f"{title} {text}" for title, text in figures if text]
 
 
 def plain_text(emulation: Emulation, project: Path) -> str:
@@ -266,14 +299,8 @@ def plain_text(emulation: Emulation, project: Path) -> str:
         lines += [f"  note: {note}" for note in kernel.profile.notes]
         if kernel.problem:
             lines.append(f"  {kernel.problem}")
-        for evidence in kernel.lines:
-            figures = [
-                f"{title} {figure(evidence)}" if title != "access" else figure(evidence)
-                for title, figure in COLUMNS
-                if figure(evidence)
-            ]
-            merged = "".join(f" ({words})" for words in (evidence.shared_with, evidence.unsure) if words)
-            lines += [f"  {place(evidence, project)}{merged}: {evidence.text}", f"      {', '.join(figures)}"]
+        for line in kernel.lines:
+            lines += [f"  {_where(line, project)}", f"      {', '.join(_figures(line))}"]
     lines += [f"note: {note}" for note in emulation.application.notes]
     return "\n".join(lines)
 
@@ -332,8 +359,8 @@ def _quantities_object(quantities: Mapping[Metric, Quantity]) -> dict[str, objec
 
 
 def print_emulation(emulation: Emulation, project: Path, console: Console) -> None:
-    """The table on a terminal, plain lines elsewhere."""
+    """The lines as a terminal shows them, or as text for a pipe."""
     if console.is_terminal:
-        console.print(rich_table(emulation, project))
+        console.print(terminal_lines(emulation, project, console))
     else:
         console.file.write(plain_text(emulation, project) + "\n")

@@ -57,9 +57,9 @@ def find_rocprof(program: Path | None = None, environment: Mapping[str, str] | N
     places = [program] if program is not None else _places(known)
     found = next((place for place in places if place is not None and os.access(place, os.X_OK)), None)
     if found is None:
-        where = str(program) if program is not None else "PATH, $ROCM_PATH/bin and /opt/rocm*/bin"
+        where = f"at {program}" if program is not None else "on PATH, in $ROCM_PATH/bin or in /opt/rocm*/bin"
         raise BackendUnavailable(
-            f"rocprofv3 is not at {where}: install ROCm 6.2 or later (package rocprofiler-sdk) and put its bin on PATH"
+            f"rocprofv3 is not {where}: install ROCm 6.2 or later (package rocprofiler-sdk) and put its bin on PATH"
         )
     return Rocprof(found, _checked(*_version(found), found))
 
