@@ -85,7 +85,7 @@ def show(text: str, out: TextIO, headline: bool = True) -> None:
 
 
 def folded(line: str, width: int) -> list[str]:
-    """What does not fit goes on below, further in than the line begins; a long path or name stays whole."""
+    """Wrapped, with a hanging indent of two columns; a long path or name stays whole."""
     import textwrap
 
     indent = " " * (len(line) - len(line.lstrip()) + 2)

@@ -1,4 +1,4 @@
-"""What is told of a judgement while it goes on."""
+"""What is told of a judgement before it ends."""
 
 from __future__ import annotations
 
