@@ -254,7 +254,7 @@ def propose(root: Path, name: str, program: str, kernel: str, moved: int = 0) ->
     bench = Bench(root, {name: program})
     line = next(n for n, text in enumerate(program.splitlines(), 1) if f"__global__ void {kernel}(" in text)
     line -= moved
-    rule = "split_columns" if kernel == "down" else "row_per_wave"
+    rule = "split_columns" if kernel in ("down", "columns") else "row_per_wave"
     task = bench.task(rule, AccessKind.LOAD, MemorySpace.GLOBAL, "nothing")
     known = Kernel(kernel, kernel, root / name, line)
     profile = dataclasses.replace(task.finding.profile, kernel=known)
@@ -295,6 +295,93 @@ def test_groups_of_lanes_leave_what_single_threads_leave(name: str, program: str
     assert output(tmp_path / "after", {name: text}) == output(tmp_path / "before", {name: program})
 
 
+WALKS = """\
+#include <hip/hip_runtime.h>
+#include <cstdio>
+struct Square { __device__ int operator()(int v) const { return v * v; } };
+template <typename T, class F>
+__global__ void norms(const T* m, T* out, int rows, int cols, F f) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= rows) return;
+  const T* p = m + (size_t)row * cols;
+  const T* end = p + cols;
+  T sum = T(0);
+  while (p != end) {
+    sum += f(*p);
+    ++p;
+  }
+  out[row] = sum;
+}
+__global__ void pairs(const int* a, const int* b, int* out, int rows, int cols) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row < rows) {
+    const int *p = a + row * cols, *q = b + row * cols, *stop = p + cols;
+    int dot = 0, most = -1;
+    for (; stop > p; ++p, q++) {
+      dot += *p * *q;
+      if (*q > most) most = *q;
+    }
+    out[row] = dot ^ most;
+  }
+}
+__device__ int total(const int* v, int n) {
+  int s = 0, i = 0;
+  while (i < n) s += v[i++];
+  return s;
+}
+__global__ void shifted(const int* in, int* out, int rows, int cols) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= rows) return;
+  in += row * cols;
+  int* to = out + row * cols;
+  int mean = total(in, cols) / cols;
+  for (int k = 0; k < cols; ++k) *to++ = *in++ - mean;
+  int* again = out + row * cols;
+  for (int* last = again + cols; again < last; again++) { *again *= 3; }
+}
+__global__ void columns(const int* m, int* out, int rows, int cols) {
+  int c = blockIdx.x * blockDim.x + threadIdx.x;
+  if (c >= cols) return;
+  const int* p = m + c;
+  int sum = 0;
+  for (int r = 0; r < rows; r++, p += cols) sum += *p;
+  out[c] = sum;
+}
+int main() {
+  const int rows = 70, cols = 45, n = rows * cols;
+  static int v[n], o[n];
+  for (int i = 0; i < n; ++i) v[i] = i * 7919 % 1013;
+  int *m, *out;
+  hipMalloc(&m, 4 * n); hipMalloc(&out, 4 * n); hipMemcpy(m, v, 4 * n, hipMemcpyHostToDevice); hipMemset(out, 0, 4 * n);
+  norms<<<3, 32>>>(m, out, rows, cols, Square());
+  hipMemcpy(o, out, 4 * rows, hipMemcpyDeviceToHost);
+  for (int i = 0; i < rows; ++i) printf("%d ", o[i]);
+  pairs<<<3, 32>>>(m, m + cols, out, rows - 1, cols);
+  hipMemcpy(o, out, 4 * rows, hipMemcpyDeviceToHost);
+  for (int i = 0; i < rows; ++i) printf("%d ", o[i]);
+  columns<<<2, 32>>>(m, out, rows, cols);
+  hipMemcpy(o, out, 4 * cols, hipMemcpyDeviceToHost);
+  for (int i = 0; i < cols; ++i) printf("%d ", o[i]);
+  shifted<<<3, 32>>>(m, out, rows, cols);
+  hipMemcpy(o, out, 4 * n, hipMemcpyDeviceToHost);
+  for (int i = 0; i < n; ++i) printf("%d ", o[i]);
+}
+"""
+
+
+def test_pointers_walk_along_a_row_as_counters_do(tmp_path: Path) -> None:
+    text = WALKS
+    for kernel in ("norms", "pairs", "shifted", "columns"):
+        proposal = propose(tmp_path / kernel, "app.hip", text, kernel)
+        assert proposal.candidate is not None, proposal.declined
+        (edit,) = proposal.candidate.edits
+        text = edit.text
+    assert "while (p < end)" in text and "stop > p; p += 32, q += 32" in text and "s += v[i]; i += 32; }" in text
+    assert "*to = *in - mean;" in text and "again < last; again += 32) { *again *= 3; }" in text
+    assert re.search(r"p \+= lane\w* \* \(cols\);", text)
+    assert output(tmp_path / "after", {"app.hip": text}) == output(tmp_path / "before", {"app.hip": WALKS})
+
+
 def test_a_kernel_is_found_by_its_name_where_an_earlier_change_has_moved_it(tmp_path: Path) -> None:
     proposal = propose(tmp_path, "app.hip", SMALL, "k", moved=1)  # a device function's line
     assert proposal.candidate is not None, proposal.declined
@@ -308,6 +395,7 @@ def test_one_rewritten_source_is_read_by_both_languages(tmp_path: Path) -> None:
     assert output(tmp_path / "hip", {"app.hip": shared})
 
 
+WALK = "for (int c = 0; c < cols; ++c) sum += m[row * cols + c];"
 SMALL = """\
 #include <hip/hip_runtime.h>
 constexpr int kBlock = 256;
@@ -354,7 +442,11 @@ int main() {
         ("out[row] = sum;", "out[row] = sum + squared(m + row * cols, cols) + squared(m, 4) * (row > 3 ? 1 : 0);", ""),
         ("int main() {", "__global__ void other(int* o) { o[0] = squared(o, 4); }\nint main() {\n", ""),
         ("    out[row] = sum;", "    out[row] = sum; if (row) out[row] = m[row * cols];", ""),
-        ("    out[row] = sum;", "    out[row] = sum; int* p = out; ++p; if (*p) *p = 1;", "may lead to what"),
+        ("    out[row] = sum;", "    out[row] = sum; int* p = out; ++p; if (*p) *p = 1;", ""),
+        ("    out[row] = sum;", "    out[row] = sum; int* p = row > 3 ? m : out; if (*p) *p = 1;", "may lead to what"),
+        (WALK, "int c = 0; while (c != cols) sum += m[row * cols + c++]; out[0] = c;", "uses c, which the loop on line"),
+        (WALK, "int c = 0; while (c < cols) { if (m[c]) sum += m[row * cols + c++]; }", "does not count up by one"),
+        (WALK, "int* p = m + row; while (p < m + cols) { sum += *p++; sum += *p; }", "does not count up by one"),
     ],
 )  # fmt: skip
 def test_what_one_turn_owes_another_is_told(tmp_path: Path, old: str, new: str, reason: str) -> None:

@@ -76,6 +76,8 @@ class Addresses:
             return Element(base.root, self._sum(base.index, offset))
         if node.kind == "UnaryOperator" and node.opcode == "&":
             return self.element(node.children[0])
+        if node.kind == "UnaryOperator" and node.opcode == "++" and node.postfix:
+            return self.pointer(node.children[0])
         return Element("", None)
 
     def _named(self, node: Node) -> Element:
@@ -86,13 +88,25 @@ class Addresses:
         if reference is None:
             return Element("", None)
         if reference.id in self._algebra.modified:
-            moved = self._algebra.advance(reference.id, node) if declared is None else None
-            return Element("", None) if moved is None else Element(reference.id, moved)
+            return self._moved(node, reference.id, declared)
         if declared is None:
             return Element(reference.id, constant(0))
         initial = initializer(declared)
+        if (elsewhere := self._algebra.place_elsewhere(reference.id)) is not None:
+            stays = initial is not None and self._algebra.only_steps(reference.id)
+            return Element(self.pointer(initial).root if initial is not None and stays else "", elsewhere)
         found = self.pointer(initial) if initial is not None else Element("", None)
         return Element(found.root, self._algebra.start(declared)) if found.root and found.index is None else found
+
+    def _moved(self, node: Node, pointer: str, declared: Node | None) -> Element:
+        """A pointer that steps alone change stays in its array."""
+        if not self._algebra.only_steps(pointer):
+            return Element("", None)
+        index = self._algebra.walked.get(pointer)
+        if declared is None:
+            return Element(pointer, index if index is not None else self._algebra.advance(pointer, node))
+        initial = initializer(declared)
+        return Element(self.pointer(initial).root if initial is not None else "", index)
 
     def _sum(self, left: Polynomial | None, right: Polynomial | None) -> Polynomial | None:
         return None if left is None or right is None else left + right

@@ -99,6 +99,7 @@ class Algebra:
         self.names: dict[str, str] = {}  # of atoms that are variables
         self.modified = {identity for node in kernel.everything() if (identity := written(node)) is not None}
         self.free: set[str] = set()  # variables that are atoms though they change
+        self.walked: dict[str, Polynomial] = {}  # what else a loop moves, by its id: where it is in each turn
         self.declared = {node.id: node for node in kernel.everything() if node.kind == "VarDecl"}
 
     def polynomial(self, expression: Node) -> Polynomial | None:
@@ -132,6 +133,14 @@ class Algebra:
     def advance(self, pointer: str, use: Node) -> Polynomial | None:
         """How far a pointer was moved before `use`, for good; None: that is not known."""
         return None
+
+    def place_elsewhere(self, pointer: str) -> Polynomial | None:
+        """Where a pointer leads that changes, but not here; None: it does not change."""
+        return None
+
+    def only_steps(self, pointer: str) -> bool:
+        """Does a pointer that changes stay in its array?"""
+        return False
 
     def _variable(self, node: Node) -> Polynomial | None:
         reference = node.reference

@@ -8,7 +8,6 @@ from intelliperf.codegen.rules.addresses import Access, Addresses, accesses
 from intelliperf.codegen.rules.independence import Independence
 from intelliperf.codegen.rules.lanes import initializer, written
 from intelliperf.codegen.rules.lds_arrays import is_shared
-from intelliperf.codegen.rules.loops import counter_of
 from intelliperf.codegen.rules.memory_scans import memory_scan
 from intelliperf.codegen.rules.methods import METHOD_CALLS
 from intelliperf.codegen.rules.polynomials import Algebra, Polynomial, atom, constant
@@ -16,6 +15,8 @@ from intelliperf.codegen.rules.positive import positive
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem
 from intelliperf.codegen.rules.readers import check_call
 from intelliperf.codegen.rules.reductions import Reduction, reductions
+from intelliperf.codegen.rules.row_walks import TURN, Walk, comparison, condition_of, follow, walk_of
+from intelliperf.codegen.rules.statements import pointee
 from intelliperf.codegen.rules.uniformity import exits
 from intelliperf.codegen.rules.wave_aggregate_atomics import FLOATS, INTEGERS
 from intelliperf.codegen.syntax.tree import Node
@@ -23,7 +24,7 @@ from intelliperf.codegen.syntax.tree import Node
 _LOOPS = ("ForStmt", "WhileStmt", "DoStmt")
 _CASTS = ("CStyleCastExpr", "CXXStaticCastExpr", "CXXFunctionalCastExpr")
 _CALLS = ("CallExpr", *METHOD_CALLS)
-_COUNTER = "counter of the row"
+_STEPS = ("++", "--", "+=", "-=")
 
 
 class RowAlgebra(Algebra):
@@ -44,10 +45,12 @@ class RowAlgebra(Algebra):
         reference = node.reference
         if reference is not None and reference.id in self.inner:
             return atom(reference.id)
+        if reference is not None and reference.id in self.walked:
+            return self.walked[reference.id] if pointee(node.canonical) is None else None
         if reference is None or reference.id in self.modified - self.free:
             return None
         if reference.id in self.free:
-            return atom(_COUNTER)
+            return atom(TURN)
         declared = self.declared.get(reference.id)
         initial = initializer(declared) if declared is not None else None
         settled = initial is not None and reference.id not in self._anywhere
@@ -63,7 +66,10 @@ class RowAlgebra(Algebra):
 
     def polynomial(self, expression: Node) -> Polynomial | None:
         found = super().polynomial(expression)
-        return found if found is not None else self._read_once(expression.bare())
+        node = expression.bare()
+        if node.kind == "UnaryOperator" and node.opcode == "++" and node.postfix:
+            return self.polynomial(node.children[0])
+        return found if found is not None else self._read_once(node)
 
     def _read_once(self, node: Node) -> Polynomial | None:
         """What is read from memory at a place that stays, in a loop that stores nothing: a value of its own."""
@@ -98,6 +104,15 @@ class RowAlgebra(Algebra):
             return None
         return atom(f"move of {pointer}")
 
+    def place_elsewhere(self, pointer: str) -> Polynomial | None:
+        moved = self._loop is not None and pointer in self._anywhere - self.modified
+        return atom(f"place of {pointer}") if moved else None
+
+    def only_steps(self, pointer: str) -> bool:
+        return all(
+            node.opcode in _STEPS for node in self._function.everything() if written(node) == pointer
+        )
+
     def _member(self, node: Node) -> Polynomial | None:
         base = node.children[0].bare() if node.children else node
         if base.kind != "DeclRefExpr" or base.reference is None or base.reference.id in self.modified:
@@ -112,11 +127,15 @@ class RowLoop:
     """A loop whose turns go round the lanes. `sums`: elements of memory that it adds to in every turn."""
 
     loop: Node
-    counter: Node
+    walk: Walk
     carried: tuple[Reduction, ...]
     sums: tuple[Access, ...]
     neighbours: bool  # does it touch neighbouring elements in neighbouring turns, and nothing far apart but that?
     abreast: bool  # do neighbouring threads touch neighbouring elements in each turn, and nothing far apart but that?
+
+    @property
+    def counter(self) -> Node:
+        return self.walk.counter
 
 
 def lds_variables(function: Node) -> frozenset[str]:
@@ -126,17 +145,18 @@ def lds_variables(function: Node) -> frozenset[str]:
 
 def row_loop(problem: Problem, place: Place, function: Node, loop: Node) -> RowLoop:
     """Raises `NotApplicable` where the turns depend on one another, or their number on the lane."""
-    counter = counter_of(place, loop)
+    walk = walk_of(place, function, loop)
+    counter = walk.counter
     algebra = RowAlgebra(function, loop)
-    algebra.free.add(counter.id)
+    follow(algebra, function, loop, walk)
     shared = lds_variables(function)
     inside = frozenset(node.id for node in loop.everything() if node.kind == "VarDecl")
-    _check_header(place, loop, counter, inside, shared)
+    _check_header(place, loop, walk, shared)
     turn = loop.children[-1]
     for jump in exits(turn):
         if jump.kind != "ContinueStmt" and not _of_inner(jump, loop):
             raise NotApplicable(f"{place}: line {jump.line} leaves the loop on line {loop.line} early")
-    carried = tuple(reductions(place, loop, inside | shared, counter, problem))  # LDS is memory
+    carried = tuple(reductions(place, loop, inside | shared | walk.moved, counter, problem))  # LDS is memory
     sums_of_objects = {id(item.update) for item in carried}
     for node in turn.everything():
         if node.kind in ("LambdaExpr", "CXXNewExpr") or "Asm" in node.kind:
@@ -147,15 +167,17 @@ def row_loop(problem: Problem, place: Place, function: Node, loop: Node) -> RowL
             check_call(Independence(problem, place, function, loop, counter.id), problem, place, function, node)
     found = list(accesses(turn, shared))
     before: tuple[Node, ...] = ()
-    if (scan := memory_scan(loop, found, algebra, _COUNTER)) is not None and scan.through is not None:
+    if walk.is_plain and (scan := memory_scan(loop, found, algebra, TURN)) is not None and scan.through is not None:
         carried, before = (*carried, scan), (scan.through[1],)
     if any(item.scanned for item in carried) and (len(carried) > 1 or list(exits(turn))):
         raise NotApplicable(f"{place}: the loop on line {loop.line} carries more than one running sum")
+    if any(item.scanned for item in carried) and not walk.is_plain:
+        raise NotApplicable(f"{place}: the loop on line {loop.line} carries a running sum, and moves more than a counter")
     sums = tuple(_memory_sums(place, loop, found, algebra))
     kept = [item for item in found if item not in sums and item.whole.bare() not in before]
     _check_memory(place, loop, kept, algebra)
     algebra.inner = {node.id for node in turn.everything() if node.kind == "VarDecl" and _counts_a_loop(node)}
-    return RowLoop(loop, counter, carried, sums, _neighbours(found, algebra), _abreast(found, algebra))
+    return RowLoop(loop, walk, carried, sums, _neighbours(found, algebra), _abreast(found, algebra))
 
 
 def _counts_a_loop(variable: Node) -> bool:
@@ -171,27 +193,37 @@ def _of_inner(jump: Node, loop: Node) -> bool:
     return next((parent for parent in jump.ancestors() if parent.kind in loops), None) is not loop
 
 
-def _check_header(place: Place, loop: Node, counter: Node, inside: frozenset[str], shared: frozenset[str]) -> None:
-    changed = {identity for node in loop.everything() if (identity := written(node)) is not None} - {counter.id}
-    pending = [loop.children[2]]
+def _check_header(place: Place, loop: Node, walk: Walk, shared: frozenset[str]) -> None:
+    changed = {identity for node in loop.everything() if (identity := written(node)) is not None}
+    changed |= {node.id for node in loop.children[-1].everything() if node.kind == "VarDecl"}
+    pending = [condition_of(loop)]
     while pending:
         test = pending.pop().bare()
         if test.kind == "BinaryOperator" and test.opcode == "&&":
             pending += test.children
             continue
-        sides = [child.bare() for child in test.children]
-        while sides and sides[0].kind in ("CStyleCastExpr", "CXXStaticCastExpr", "CXXFunctionalCastExpr"):
-            sides[0] = sides[0].children[-1].bare()
-        counts = bool(sides) and sides[0].reference is not None and sides[0].reference.id == counter.id
-        steady = len(sides) == 2 and not any(
-            node.reference is not None and node.reference.id in changed | inside for node in sides[1].everything()
+        sides = comparison(test)
+        counted, opcode, limit = sides if sides is not None else (test, "", test)
+        counted, limit = counted.bare(), limit.bare()
+        while counted.kind in _CASTS:
+            counted = counted.children[-1].bare()
+        counts = counted.reference is not None and counted.reference.id == walk.counter.id
+        steady = not any(
+            node.reference is not None and node.reference.id in changed for node in limit.everything()
         )
         stores = any(item.stores for item in accesses(loop.children[-1], shared))
-        reads = len(sides) == 2 and (list(accesses(sides[1], shared)) or "Call" in sides[1].kind)
-        if test.kind != "BinaryOperator" or test.opcode not in ("<", "<=") or not counts or not steady:
+        reads = list(accesses(limit, shared)) or "Call" in limit.kind
+        if not opcode or not counts or not steady or (opcode == "!=" and not _meets(walk)):
             raise NotApplicable(f"{place}: the loop on line {loop.line} has a condition other than an upper limit")
         if stores and reads:
             raise NotApplicable(f"{place}: the loop on line {loop.line} reads its limit from memory in every turn")
+
+
+def _meets(walk: Walk) -> bool:
+    """Would a walk that begins beyond its end leave the array, or overflow?"""
+    start = initializer(walk.counter)
+    natural = start is not None and start.bare().value == "0"
+    return walk.moves[0].is_pointer or natural or not walk.counter.canonical.startswith("unsigned")
 
 
 def _memory_sums(place: Place, loop: Node, found: list[Access], algebra: Algebra) -> list[Access]:
@@ -201,7 +233,7 @@ def _memory_sums(place: Place, loop: Node, found: list[Access], algebra: Algebra
     for item in found:
         element = addresses.element(item.place)
         user = item.whole.parent
-        steady = element.index is not None and _COUNTER not in element.index.atoms
+        steady = element.index is not None and TURN not in element.index.atoms
         adds = user is not None and user.kind == "CompoundAssignOperator" and user.opcode in ("+=", "-=")
         if not (item.stores and steady and adds):
             continue
@@ -242,9 +274,9 @@ def _check_memory(place: Place, loop: Node, found: list[Access], algebra: Algebr
 
 def _moves(index: Polynomial, known: frozenset[str]) -> bool:
     """Is it another element in each turn? `known` are more than zero."""
-    step = index.factor_of(_COUNTER)
+    step = index.factor_of(TURN)
     far = len(step.terms) == 1 and all(set(names) <= known for names in step.terms)
-    return far and not any(m.count(_COUNTER) > 1 for m in index.terms)
+    return far and not any(m.count(TURN) > 1 for m in index.terms)
 
 
 def _neighbours(found: list[Access], algebra: Algebra) -> bool:
@@ -252,9 +284,9 @@ def _neighbours(found: list[Access], algebra: Algebra) -> bool:
     near = far = 0
     for item in found:
         index = addresses.element(item.place).index
-        if index is None or _COUNTER not in index.atoms:
+        if index is None or TURN not in index.atoms:
             continue
-        step = index.factor_of(_COUNTER)
+        step = index.factor_of(TURN)
         small = set(step.terms) == {()} and abs(step.terms[()]) <= 4
         near, far = near + small, far + (not small)
     return near > far
@@ -268,7 +300,7 @@ def _abreast(found: list[Access], algebra: Algebra) -> bool:
         if index is None:
             return False
         step = index.factor_of("threadIdx.x")
-        if step.terms and _COUNTER in index.atoms:
+        if step.terms and TURN in index.atoms:
             small = set(step.terms) == {()} and abs(step.terms[()]) <= 2
             near, far = near + small, far + (not small)
     return near > far
@@ -280,9 +312,7 @@ def same_lane(loops: list[RowLoop], function: Node, root: str) -> Polynomial | N
     shared = lds_variables(function)
     for row in loops:
         algebra = RowAlgebra(function)
-        algebra.free.add(row.counter.id)
-        start = initializer(row.counter)
-        first = algebra.polynomial(start) if start is not None else None
+        first = follow(algebra, function, row.loop, row.walk)
         addresses = Addresses(algebra)
         for item in accesses(row.loop.children[-1], shared):
             element = addresses.element(item.place)

@@ -163,10 +163,10 @@ def _check_blamed(problem: Problem, place: Place, plans: list[RowPlan]) -> None:
 def level(problem: Problem, place: Place, plan: RowPlan, statement: Node) -> None:
     """A statement that all lanes of a group run together."""
     kind = statement.kind
-    if kind in ("CompoundStmt", "AttributedStmt", "IfStmt", "WhileStmt", "DoStmt"):
+    if kind in ("CompoundStmt", "AttributedStmt", "IfStmt", "DoStmt"):
         for child in statement.children:
             level(problem, place, plan, child)
-    elif kind == "ForStmt":
+    elif kind in ("ForStmt", "WhileStmt"):
         _loop(problem, place, plan, statement)
     elif kind == "DeclStmt" or kind in _JUMPS or kind == "Empty":
         _plain(problem, place, plan, statement, False)

@@ -11,10 +11,9 @@ from intelliperf.codegen.rules.memory_scans import first_value
 from intelliperf.codegen.rules.problem import NotApplicable, Place
 from intelliperf.codegen.rules.reductions import Reduction
 from intelliperf.codegen.rules.row_loops import RowLoop
+from intelliperf.codegen.rules.row_walks import write_walk
 from intelliperf.codegen.syntax.source import Source
 from intelliperf.codegen.syntax.tree import Node
-
-_ZERO = ("0", "0.0", "0.", "0.0f", "0.f", "0u", "0l", "0ul", "0ll", "0ull")
 
 
 @dataclass(frozen=True)
@@ -56,26 +55,13 @@ def starts_neutral(function: Node, row: RowLoop, reduction: Reduction) -> bool:
     return zero and not between
 
 
-def walk_by(source: Source, place: Place, row: RowLoop, number: str, step: str) -> None:
-    """Write the loop's header for the one with that number among `step` that share its turns."""
-    loop, counter = row.loop, row.counter
-    initial, count, inside = initializer(counter), loop.children[3], loop.children[-1]
-    if initial is None or loop.in_macro or count.in_macro or inside.in_macro:
-        raise NotApplicable(f"{place}: the loop on line {loop.line} is written by a macro")
-    if initial.begin is None or initial.end is None or initial.begin.macro or initial.end.macro:
-        raise NotApplicable(f"{place}: the first value of the loop on line {loop.line} is written by a macro")
-    text = source.slice(initial.start_offset, initial.end_offset)
-    source.replace(initial.start_offset, initial.end_offset, number if text in _ZERO else f"{text} + {number}")
-    source.replace(count.start_offset, count.end_offset, f"{counter.name} += {step}")
-
-
 def share_out(
     source: Source, place: Place, row: RowLoop, words: Words, helpers: dict[str, str], plain: set[str]
 ) -> None:
     """Write the loop for the lanes. `helpers`: by the variable carried; `plain`: variables that begin neutral."""
     loop = row.loop
-    walk_by(source, place, row, words.lane, str(words.sharing.lanes))
     before: list[str] = [words.meet] if words.meet else []
+    before += write_walk(source, place, loop, row.walk, words.lane, str(words.sharing.lanes))
     after: list[str] = []
     for item in row.carried:
         if item.scanned:

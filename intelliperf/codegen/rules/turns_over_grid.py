@@ -22,7 +22,7 @@ from intelliperf.codegen.rules.relabel import check_relabelling, kernel_of, kern
 from intelliperf.codegen.rules.row_loops import RowAlgebra, RowLoop
 from intelliperf.codegen.rules.row_per_wave import level
 from intelliperf.codegen.rules.row_plans import RowPlan
-from intelliperf.codegen.rules.row_shares import walk_by
+from intelliperf.codegen.rules.row_walks import write_walk
 from intelliperf.codegen.rules.spread_over_grid import filling
 from intelliperf.codegen.rules.uniformity import LOOPS
 from intelliperf.codegen.syntax.source import Splice
@@ -48,7 +48,9 @@ class TurnsOverGrid:
                 before = list(source.splices)
                 row = _loop(problem, place, function)
                 lines.append(row.loop.line)
-                walk_by(source, place, row, _number(row), "gridDim.y")
+                if not row.walk.is_plain:
+                    raise NotApplicable(f"{place}: the loop on line {row.loop.line} moves more than a counter")
+                write_walk(source, place, row.loop, row.walk, _number(row), "gridDim.y")
                 edits.append([splice for splice in source.splices if splice not in before])
                 if edits[1:] and edits[-1]:
                     raise NotApplicable(f"{place}: the instantiations of the kernel need different rewrites")
