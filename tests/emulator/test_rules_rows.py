@@ -339,6 +339,39 @@ __global__ void shifted(const int* in, int* out, int rows, int cols) {
   int* again = out + row * cols;
   for (int* last = again + cols; again < last; again++) { *again *= 3; }
 }
+template <int W>
+__global__ void marks(const int* level, int* mark, int* per_column, int rows) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r < rows) {
+    int top = level[r * W];
+    mark[r * W] = top;
+    for (unsigned c = 1; c < W; c++) {
+      const int v = level[r * W + c];
+      top = v > top ? v : top;
+      mark[r * W + c] = top;
+    }
+    float least = 4000.5f;
+    for (int c = 0; c < W; ++c) {
+      int v = level[r * W + c];
+      float x = v * 0.5f;
+      if (x < least) least = x;
+      mark[r * W + c] -= int(least);
+      if (v & 1) continue;
+    }
+    for (int c = 0; c < W; ++c) {
+      int v = level[r * W + c];
+      if (v < least) least = v;
+      mark[r * W + c] -= int(least);
+    }
+    int most = 0;
+    for (int c = 0; c < W; ++c) {
+      int v = level[r * W + c];
+      atomicAdd(per_column + c, v);
+      most = max(most, v);
+    }
+    atomicMax(per_column + W, most);
+  }
+}
 __global__ void columns(const int* m, int* out, int rows, int cols) {
   int c = blockIdx.x * blockDim.x + threadIdx.x;
   if (c >= cols) return;
@@ -363,6 +396,7 @@ int main() {
   hipMemcpy(o, out, 4 * cols, hipMemcpyDeviceToHost);
   for (int i = 0; i < cols; ++i) printf("%d ", o[i]);
   shifted<<<3, 32>>>(m, out, rows, cols);
+  marks<cols><<<3, 32>>>(m, out, out + n - cols - 1, rows - 2);
   hipMemcpy(o, out, 4 * n, hipMemcpyDeviceToHost);
   for (int i = 0; i < n; ++i) printf("%d ", o[i]);
 }
@@ -371,13 +405,17 @@ int main() {
 
 def test_pointers_walk_along_a_row_as_counters_do(tmp_path: Path) -> None:
     text = WALKS
-    for kernel in ("norms", "pairs", "shifted", "columns"):
+    for kernel in ("norms", "pairs", "shifted", "columns", "marks"):
         proposal = propose(tmp_path / kernel, "app.hip", text, kernel)
         assert proposal.candidate is not None, proposal.declined
         (edit,) = proposal.candidate.edits
         text = edit.text
     assert "while (p < end)" in text and "stop > p; p += 32, q += 32" in text and "s += v[i]; i += 32; }" in text
     assert "*to = *in - mean;" in text and "again < last; again += 32) { *again *= 3; }" in text
+    assert (
+        "{ top = v > top ? v : top; }" in text and "top = group_last(top);" in text and "group_running_least(" in text
+    )
+    assert re.search(r"if \(lane\w* == 0\) atomicMax\(per_column", text)
     assert re.search(r"p \+= lane\w* \* \(cols\);", text)
     assert output(tmp_path / "after", {"app.hip": text}) == output(tmp_path / "before", {"app.hip": WALKS})
 
@@ -444,7 +482,7 @@ int main() {
         ("    out[row] = sum;", "    out[row] = sum; if (row) out[row] = m[row * cols];", ""),
         ("    out[row] = sum;", "    out[row] = sum; int* p = out; ++p; if (*p) *p = 1;", ""),
         ("    out[row] = sum;", "    out[row] = sum; int* p = row > 3 ? m : out; if (*p) *p = 1;", "may lead to what"),
-        (WALK, "int c = 0; while (c != cols) sum += m[row * cols + c++]; out[0] = c;", "uses c, which the loop on line"),
+        (WALK, "int c = 0; while (c != cols) sum += m[row * cols + c++]; out[0] = c;", "uses c, which the loop"),
         (WALK, "int c = 0; while (c < cols) { if (m[c]) sum += m[row * cols + c++]; }", "does not count up by one"),
         (WALK, "int* p = m + row; while (p < m + cols) { sum += *p++; sum += *p; }", "does not count up by one"),
     ],

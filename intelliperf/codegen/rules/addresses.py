@@ -41,8 +41,18 @@ class Addresses:
         self._algebra = algebra
 
     def element(self, place: Node) -> Element:
-        """`place` is an element's lvalue: `p[i]`, `*p`, `p->field`, or a variable of the block in LDS."""
+        """`place` is an element's lvalue: `p[i]`, `*p`, `p->field`, or a variable of the block in LDS.
+
+        Or what an atomic gets, a pointer to the element.
+        """
         node = place.bare()
+        if pointee(node.canonical) is not None and node.kind in (
+            "DeclRefExpr",
+            "BinaryOperator",
+            "MemberExpr",
+            *_CASTS,
+        ):
+            return self.pointer(node)
         if node.kind == "DeclRefExpr" and node.reference is not None:
             return Element(node.reference.id, constant(0))
         if node.kind == "ArraySubscriptExpr":
@@ -118,6 +128,10 @@ def accesses(top: Node, shared: frozenset[str] = frozenset()) -> Iterator[Access
     With those of the variables `shared`, which are in LDS.
     """
     for node in top.everything():
+        if node.kind == "CallExpr" and callee_name(node).startswith(("atomic", "unsafeAtomic")) and node.children[1:]:
+            address = node.children[1].bare()
+            if address.opcode != "&" or address.kind != "UnaryOperator":
+                yield Access(address, address, True, True, True)
         subscript = node.kind == "ArraySubscriptExpr" and not _is_own_array(node, shared)
         through = node.kind == "UnaryOperator" and node.opcode == "*"
         named = node.kind == "DeclRefExpr" and node.reference is not None and node.reference.id in shared

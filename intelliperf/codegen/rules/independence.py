@@ -25,7 +25,7 @@ _ORDERED = re.compile(
     r"atomic|sync|fence|shfl|ballot|vote|printf|assert|clock|(?:\b|_|cu|hip)rand|activemask|match_(?:any|all)|barrier"
     r"|(?:\b|_)asm(?:\b|_)|trap\b"
 )
-_COMMUTING = ("atomicAdd", "atomicSub", "atomicMin", "atomicMax", "atomicAnd", "atomicOr", "atomicXor")
+COMMUTING = ("atomicAdd", "atomicSub", "atomicMin", "atomicMax", "atomicAnd", "atomicOr", "atomicXor")
 _WRITES = ("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=")
 
 
@@ -68,7 +68,7 @@ class Independence:
         by_root: dict[str, list[Node]] = {}
         addresses = Addresses(self._algebra)
         for node in inside.everything():
-            plain = node.kind == "CallExpr" and callee_name(node) in _COMMUTING and node.canonical in INTEGERS
+            plain = node.kind == "CallExpr" and callee_name(node) in COMMUTING and node.canonical in INTEGERS
             if plain and not value_used(node):
                 by_root.setdefault(addresses.pointer(node.children[1]).root, []).append(node)
         parameters = {child.id for child in self._kernel.children if child.kind == "ParmVarDecl"}

@@ -101,11 +101,10 @@ def _with_uses(place: Place, loop: Node, reduction: Reduction) -> Reduction:
     parent = statement.parent
     top = loop.children[-1]
     later = all(node.start_offset > statement.end_offset for node in others)
-    if parent is top and later and statement.kind == "CompoundAssignOperator" and statement.opcode == "+=":
-        return Reduction(
-            reduction.variable, reduction.name, "running_sum", reduction.combine, reduction.neutral, reduction.type,
-            statement, None, True,
-        )  # fmt: skip
+    sums = statement.kind == "CompoundAssignOperator" and statement.opcode == "+="
+    extreme = reduction.neutral is None and reduction.place is None and reduction.type != "bool"
+    if parent is top and later and (sums or extreme):
+        return dataclasses.replace(reduction, kind=f"running_{reduction.kind}", scanned=True)
     raise NotApplicable(
         f"{place}: line {others[0].line} uses {reduction.name}, which the loop on line {loop.line} carries along"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from intelliperf.codegen.rules.addresses import Access, Addresses, accesses
-from intelliperf.codegen.rules.independence import Independence
+from intelliperf.codegen.rules.independence import COMMUTING, Independence
 from intelliperf.codegen.rules.lanes import initializer, written
 from intelliperf.codegen.rules.lds_arrays import is_shared
 from intelliperf.codegen.rules.memory_scans import memory_scan
@@ -16,7 +16,7 @@ from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem
 from intelliperf.codegen.rules.readers import check_call
 from intelliperf.codegen.rules.reductions import Reduction, reductions
 from intelliperf.codegen.rules.row_walks import TURN, Walk, comparison, condition_of, follow, walk_of
-from intelliperf.codegen.rules.statements import pointee
+from intelliperf.codegen.rules.statements import callee_name, pointee, value_used
 from intelliperf.codegen.rules.uniformity import exits
 from intelliperf.codegen.rules.wave_aggregate_atomics import FLOATS, INTEGERS
 from intelliperf.codegen.syntax.tree import Node
@@ -109,9 +109,7 @@ class RowAlgebra(Algebra):
         return atom(f"place of {pointer}") if moved else None
 
     def only_steps(self, pointer: str) -> bool:
-        return all(
-            node.opcode in _STEPS for node in self._function.everything() if written(node) == pointer
-        )
+        return all(node.opcode in _STEPS for node in self._function.everything() if written(node) == pointer)
 
     def _member(self, node: Node) -> Polynomial | None:
         base = node.children[0].bare() if node.children else node
@@ -163,7 +161,7 @@ def row_loop(problem: Problem, place: Place, function: Node, loop: Node) -> RowL
             raise NotApplicable(f"{place}: line {node.line} holds a {node.kind}, which is not followed")
         if node.kind in METHOD_CALLS and id(node) not in sums_of_objects:
             Independence(problem, place, function, loop, counter.id).check_method(node)
-        if node.kind == "CallExpr":
+        if node.kind == "CallExpr" and not _adds_up(node):
             check_call(Independence(problem, place, function, loop, counter.id), problem, place, function, node)
     found = list(accesses(turn, shared))
     before: tuple[Node, ...] = ()
@@ -172,12 +170,19 @@ def row_loop(problem: Problem, place: Place, function: Node, loop: Node) -> RowL
     if any(item.scanned for item in carried) and (len(carried) > 1 or list(exits(turn))):
         raise NotApplicable(f"{place}: the loop on line {loop.line} carries more than one running sum")
     if any(item.scanned for item in carried) and not walk.is_plain:
-        raise NotApplicable(f"{place}: the loop on line {loop.line} carries a running sum, and moves more than a counter")
+        raise NotApplicable(
+            f"{place}: the loop on line {loop.line} carries a running sum, and moves more than a counter"
+        )
     sums = tuple(_memory_sums(place, loop, found, algebra))
     kept = [item for item in found if item not in sums and item.whole.bare() not in before]
     _check_memory(place, loop, kept, algebra)
     algebra.inner = {node.id for node in turn.everything() if node.kind == "VarDecl" and _counts_a_loop(node)}
     return RowLoop(loop, walk, carried, sums, _neighbours(found, algebra), _abreast(found, algebra))
+
+
+def _adds_up(call: Node) -> bool:
+    """An atomic that is as good in another order, for which one lane issues what one turn did."""
+    return callee_name(call) in (*COMMUTING, "unsafeAtomicAdd") and not value_used(call)
 
 
 def _counts_a_loop(variable: Node) -> bool:
@@ -208,9 +213,7 @@ def _check_header(place: Place, loop: Node, walk: Walk, shared: frozenset[str]) 
         while counted.kind in _CASTS:
             counted = counted.children[-1].bare()
         counts = counted.reference is not None and counted.reference.id == walk.counter.id
-        steady = not any(
-            node.reference is not None and node.reference.id in changed for node in limit.everything()
-        )
+        steady = not any(node.reference is not None and node.reference.id in changed for node in limit.everything())
         stores = any(item.stores for item in accesses(loop.children[-1], shared))
         reads = list(accesses(limit, shared)) or "Call" in limit.kind
         if not opcode or not counts or not steady or (opcode == "!=" and not _meets(walk)):
@@ -258,6 +261,7 @@ def _check_memory(place: Place, loop: Node, found: list[Access], algebra: Algebr
             raise NotApplicable(f"{place}: line {item.place.line} writes to more than the turn's own element")
         if written_at.setdefault(element.root, element.index).terms != element.index.terms:
             raise NotApplicable(f"{place}: line {item.place.line} writes to another element of the same array")
+    _check_atomics(place, found, addresses)
     for item in found:
         element = addresses.element(item.place)
         if item.atomic and element.root not in written_at:
@@ -270,6 +274,19 @@ def _check_memory(place: Place, loop: Node, found: list[Access], algebra: Algebr
             )
         if written_at and not element.root:
             raise NotApplicable(f"{place}: line {item.place.line} reads what may be written in the loop")
+
+
+def _check_atomics(place: Place, found: list[Access], addresses: Addresses) -> None:
+    """Raise `NotApplicable` unless what atomics change is left alone by all but atomics of the same kind."""
+    kinds: dict[str, str] = {}
+    for item in (each for each in found if each.atomic):
+        call = next(up for up in item.place.ancestors() if up.kind == "CallExpr")
+        root = addresses.element(item.place).root
+        if not root or kinds.setdefault(root, callee_name(call)) != callee_name(call):
+            raise NotApplicable(f"{place}: line {item.place.line} changes what another atomic may change")
+    for item in found:
+        if kinds and not item.atomic and addresses.element(item.place).root in {*kinds, ""}:
+            raise NotApplicable(f"{place}: line {item.place.line} uses what an atomic of the loop may change")
 
 
 def _moves(index: Polynomial, known: frozenset[str]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from intelliperf.codegen.rules import groups
@@ -12,6 +13,7 @@ from intelliperf.codegen.rules.problem import NotApplicable, Place
 from intelliperf.codegen.rules.reductions import Reduction
 from intelliperf.codegen.rules.row_loops import RowLoop
 from intelliperf.codegen.rules.row_walks import write_walk
+from intelliperf.codegen.rules.wave_aggregate_atomics import FLOATS, INTEGERS
 from intelliperf.codegen.syntax.source import Source
 from intelliperf.codegen.syntax.tree import Node
 
@@ -111,15 +113,12 @@ def _scan(source: Source, place: Place, row: RowLoop, item: Reduction, words: Wo
     """
     loop, counter, turn = row.loop, row.counter, row.loop.children[-1]
     update, alone = item.update, item.update is turn
-    if not alone and (turn.kind != "CompoundStmt" or not turn.children or turn.children[0] is not update):
-        raise NotApplicable(f"{place}: the running sum is not the first thing that the loop on line {loop.line} does")
+    first = _values_before(place, row, item)
     condition = loop.children[2]
     text = source.slice(condition.start_offset, condition.end_offset)
     if any(name.in_macro for name in condition.walk() if _counts(name, counter)) or update.in_macro:
         raise NotApplicable(f"{place}: the condition of the loop on line {loop.line} is written by a macro")
     indent = source.indentation(update.start_offset)
-    operand = item.through[2] if item.through else update.children[1]
-    value = source.slice(operand.start_offset, operand.end_offset)
     for name in condition.walk():
         if _counts(name, counter):
             source.replace(name.start_offset, name.end_offset, f"({counter.name} - {words.lane})")
@@ -129,12 +128,21 @@ def _scan(source: Source, place: Place, row: RowLoop, item: Reduction, words: Wo
         stored, read, _ = item.through
         store = [f"  {source.slice(stored.start_offset, stored.end_offset)} = {total};"]
     kind = f"decltype({total})"
-    lines = [
-        f"const bool {own} = {text};",
-        f"{total} += {helpers[item.variable]}({own} ? static_cast<{kind}>({value}) : {kind}(0));",
-        f"if ({own}) {{",
-        *store,
-    ]
+    lines = [f"const bool {own} = {text};"]
+    if first:
+        at = first[0].start_offset
+        source.insert(at, f"{lines.pop()}\n{source.indentation(at)}")
+    for statement in first:
+        for variable in statement.children:
+            _only_of_own(source, place, variable, own)
+    if item.neutral is None:
+        changed = source.slice(update.start_offset, statement_end(source, update))
+        lines += [f"if ({own}) {{ {changed} }}", f"{total} = {helpers[item.variable]}({total});"]
+    else:
+        operand = item.through[2] if item.through else update.children[1]
+        value = source.slice(operand.start_offset, operand.end_offset)
+        lines.append(f"{total} += {helpers[item.variable]}({own} ? static_cast<{kind}>({value}) : {kind}(0));")
+    lines += [f"if ({own}) {{", *store]
     last = f"{total} = {helpers['last']}({total});"
     end = statement_end(source, update)
     if alone:
@@ -144,6 +152,43 @@ def _scan(source: Source, place: Place, row: RowLoop, item: Reduction, words: Wo
         source.replace(update.start_offset, end, f"\n{indent}".join(lines))
         _close_own(source, turn, end, indent, last)
     return total
+
+
+def _values_before(place: Place, row: RowLoop, item: Reduction) -> list[Node]:
+    """Declarations of numbers that stand before what is carried along: all that may, as each turn has its own."""
+    turn = row.loop.children[-1]
+    if item.update is turn:
+        return []
+    statements = turn.children if turn.kind == "CompoundStmt" else []
+    at = next((n for n, statement in enumerate(statements) if statement is item.update), None)
+    before = statements[:at] if at is not None else []
+    plain = all(
+        statement.kind == "DeclStmt"
+        and all(
+            node.kind == "VarDecl"
+            and initializer(node) is not None
+            and node.canonical.removeprefix("const ") in INTEGERS | FLOATS
+            for node in statement.children
+        )
+        for statement in before
+    )
+    if at is None or not plain or any(statement.in_macro for statement in before):
+        raise NotApplicable(
+            f"{place}: the loop on line {row.loop.line} does more than declare numbers before what it carries along"
+        )
+    return before
+
+
+def _only_of_own(source: Source, place: Place, variable: Node, own: str) -> None:
+    """A value that lanes beyond the end do not compute, since they may not read what it is made of."""
+    initial = initializer(variable)
+    assert initial is not None
+    declared = source.code(variable.start_offset, initial.start_offset)
+    if initial.in_macro or re.search(r"\bauto\b", declared) or not declared.rstrip().endswith("="):
+        raise NotApplicable(f"{place}: {variable.name} on line {variable.line} is not declared as a number")
+    kind = f"static_cast<decltype({variable.name})>"
+    source.insert(initial.start_offset, f"{own} ? {kind}(")
+    source.insert(initial.end_offset, f") : {kind}(0)")
 
 
 def _new(source: Source, base: str) -> str:

@@ -182,7 +182,9 @@ def _in_every_turn(loop: Node, step: Node, identity: str) -> bool:
         if parent.kind in ("ConditionalOperator", "LambdaExpr", "StmtExpr"):
             return False
         statement = parent
-    alone = all(part.kind in ("UnaryOperator", "CompoundAssignOperator", "BinaryOperator") for part in _parts(statement))
+    alone = all(
+        part.kind in ("UnaryOperator", "CompoundAssignOperator", "BinaryOperator") for part in _parts(statement)
+    )
     alone = alone and any(part is step for part in _parts(statement))
     if alone and (turn.kind != "CompoundStmt" or len(_parts(statement)) > 1):
         return False
@@ -222,7 +224,9 @@ def _check_seen(place: Place, function: Node, loop: Node, move: Move) -> None:
             raise NotApplicable(f"{place}: line {node.line} uses {name}, which the loop on line {loop.line} moves")
         other = written(node) == identity and node is not move.step
         if other and not move.is_pointer:
-            raise NotApplicable(f"{place}: line {node.line} changes {name}, by which the loop on line {loop.line} counts")
+            raise NotApplicable(
+                f"{place}: line {node.line} changes {name}, by which the loop on line {loop.line} counts"
+            )
 
 
 def follow(algebra: Algebra, function: Node, loop: Node, walk: Walk) -> Polynomial | None:
