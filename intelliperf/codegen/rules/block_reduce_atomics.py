@@ -10,29 +10,23 @@ leading `if (…) return;` becomes a guard around the rest of the kernel.
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from intelliperf.codegen.rules.block_plans import ReductionPlan, enclosing_kernel, reduction_plan
 from intelliperf.codegen.rules.declarations import declare, unused_name
-from intelliperf.codegen.rules.elements import ATOMICS, elements_apart
 from intelliperf.codegen.rules.fewer_blocks import cap_launches, walk_elements, walk_of
 from intelliperf.codegen.rules.guards import enclose_rest, statement_end
-from intelliperf.codegen.rules.lanes import written
-from intelliperf.codegen.rules.lds_arrays import is_shared
-from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
-from intelliperf.codegen.rules.statements import callee, callee_name, pointee, value_used
-from intelliperf.codegen.rules.uniformity import Uniformity, exits
+from intelliperf.codegen.rules.inlined_functions import Inlined, inlined
+from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite
+from intelliperf.codegen.rules.statements import callee, callee_name, value_used
 from intelliperf.codegen.rules.wave import block_atomic
 from intelliperf.codegen.rules.wave_aggregate_atomics import (
     FLOATS,
-    defines,
     element_type,
     snake_case,
 )
-from intelliperf.codegen.rules.wrappers import Atomic, atomics
-from intelliperf.codegen.syntax import outline
-from intelliperf.codegen.syntax.source import without_comments
+from intelliperf.codegen.rules.wrappers import Atomic, atomics, is_kernel, is_wrapper
 from intelliperf.codegen.syntax.tree import Node
 from intelliperf.records import AccessKind, Declaration, SourceEvidence
 
@@ -52,18 +46,36 @@ _SUPPORTED = (
     "atomicOr",
     "atomicXor",
 )
-_BARRIERS = re.compile(r"sync|barrier|this_thread_block|this_grid", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class ReductionPlan:
-    """Where the pieces go, in one instantiation; the same bytes in all of them."""
+class _Share:
+    """What each thread collects for one atomic."""
 
-    call: Node
-    region: Node  # contributions are collected over this statement
-    guard: Node | None  # `if (…) return;` that becomes a guard of the rest of the body
-    element: str  # the pointee as the program writes it
-    root: str  # the pointer parameter
+    atomic: Atomic
+    plan: ReductionPlan
+    types: frozenset[str]
+    instantiations: int
+    function: Inlined | None = None  # that the atomic is in, with `own` as its call there
+    own: Node | None = None
+
+    @property
+    def told(self) -> str:
+        where = f"line {self.own.line} of {self.function.function.name}" if self.own and self.function else ""
+        at = f"{self.atomic.place} ({where})" if where else f"{self.atomic.place}"
+        return f"{callee_name(self.atomic.call)} at {at}"
+
+    @property
+    def rounding(self) -> str:
+        return " (reassociates floating-point additions: results differ by rounding)" if self.types & FLOATS else ""
+
+
+_Where = tuple[str, int, int]
+_Known = dict[tuple[str, int], tuple[list[_Share], list[tuple[Node, NotApplicable]]] | NotApplicable]
+
+
+def _where(evidence: SourceEvidence) -> _Where:
+    return evidence.file.as_posix(), evidence.line, evidence.column
 
 
 class BlockReduceAtomics:
@@ -71,225 +83,145 @@ class BlockReduceAtomics:
 
     def rewrite(self, problem: Problem) -> Rewrite:
         capped: list[int] = []
+        joined, refused = _together(problem, capped)
+
+        def line(evidence: SourceEvidence) -> list[str]:
+            if (known := _where(evidence)) in joined:
+                return [joined[known]]
+            if known in refused:
+                raise refused[known]
+            return [self._line(problem, evidence, capped)]
+
         made = problem.rewrite_lines(
-            "Reduce over the block in registers and LDS, then issue one atomic per block",
-            lambda evidence: [self._line(problem, evidence, capped)],
+            "Reduce over the block in registers and LDS, then issue one atomic per block", line
         )
         if not capped:
             return made
         return replace(made, declares=Declaration(geometry=True, reason=f"{capped[0]} blocks walk over the elements"))
 
     def _line(self, problem: Problem, evidence: SourceEvidence, capped: list[int]) -> str:
-        if evidence.access not in (AccessKind.ATOMIC, AccessKind.REDUCTION):
-            raise NotApplicable(f"{evidence.file.name}:{evidence.line} is not an atomic access")
-        seen = atomics(problem, evidence)
-        place, found = seen[0].place, [one.call for one in seen]
-        types = {element_type(call) for call in found}
-        function = callee_name(found[0])
-        if any(value_used(call) for call in found):
-            raise NotApplicable(f"{place}: the old value that {function} returns is used")
-        if types & FLOATS and not function.endswith("Add"):
-            raise NotApplicable(f"{place}: a floating-point {function} has no exact reduction (NaN)")
-        plans = [_plan(problem, place, call) for call in found]
-        spans = {(plan.region.start_offset, plan.region.end_offset, plan.guard is None) for plan in plans}
-        if len(spans) != 1:
-            raise NotApplicable(f"{place}: the instantiations of the kernel need different rewrites")
-        rounding = " (reassociates floating-point additions: results differ by rounding)" if types & FLOATS else ""
+        share = _direct(problem, evidence)
         with contextlib.suppress(NotApplicable), problem.all_or_nothing():
-            capped.append(_apply_walking(problem, place, plans[0], seen, types))
-            return f"{function} at {place}, by {capped[0]} blocks that walk over the elements{rounding}"
-        _apply(problem, place, plans[0], seen[0], types)
-        return f"{function} at {place}{rounding}"
+            capped.append(_apply_walking(problem, [share]))
+            return f"{share.told}, by {capped[0]} blocks that walk over the elements{share.rounding}"
+        _apply(problem, [share])
+        return f"{share.told}{share.rounding}"
 
 
-def _kernel_of(place: Place, call: Node) -> Node:
-    for parent in call.ancestors():
-        if parent.kind == "LambdaExpr":
-            raise NotApplicable(f"{place}: the atomic is in a lambda, which need not be run by all threads")
-        if parent.kind == "CXXMethodDecl":
-            raise NotApplicable(f"{place}: the atomic is in a method, which need not be called by all threads")
-        if parent.kind == "FunctionDecl":
-            if not any(child.kind == "CUDAGlobalAttr" for child in parent.children):
-                raise NotApplicable(
-                    f"{place}: the atomic is in a device function, which need not be called by all threads"
-                )
-            return parent
-    raise NotApplicable(f"{place} is in no function")
+def _direct(problem: Problem, evidence: SourceEvidence) -> _Share:
+    """An atomic of the kernel itself, or of a function that does nothing but this."""
+    if evidence.access not in (AccessKind.ATOMIC, AccessKind.REDUCTION):
+        raise NotApplicable(f"{evidence.file.name}:{evidence.line} is not an atomic access")
+    seen = atomics(problem, evidence)
+    _check_kind(seen[0].place, [one.call for one in seen])
+    plans = [reduction_plan(problem, one.place, one.call) for one in seen]
+    if len({plan.span for plan in plans}) != 1:
+        raise NotApplicable(f"{seen[0].place}: the instantiations of the kernel need different rewrites")
+    return _Share(seen[0], plans[0], frozenset(element_type(one.call) for one in seen), len(seen))
 
 
-def _plan(problem: Problem, place: Place, call: Node) -> ReductionPlan:
-    kernel = _kernel_of(place, call)
-    uniform = Uniformity(kernel)
-    address = call.children[1]
-    _check_many(place, call)
-    if uniform.varying(address):
-        raise NotApplicable(f"{place}: the address may differ between the threads of a block")
-    own = frozenset(name for name in ATOMICS if any(defines(text, name) for text in problem.task.sources.values()))
-    shared = _shared_root(place, kernel, address)
-    members = not any(re.search(r"\bunion\b", text) for text in problem.task.sources.values())
-    root = shared.name if shared is not None else pointer_root(place, kernel, address, own, members)
-
-    def element() -> str:
-        if any(node.kind == "MemberExpr" for node in address.walk()):
-            return element_type(call)
-        return shared.type if shared is not None else written_element(place, kernel, root)
-
-    if any(jump.kind in ("GotoStmt", "IndirectGotoStmt") for jump in exits(kernel)):
-        raise NotApplicable(f"{place}: the kernel has a goto")
-    chain = [call, *call.ancestors()]
-    top = body(kernel)
-    guard = guard_of(problem, place, uniform, top, call)
-    if guard is not None:
-        if not _fixed(kernel, address, guard.end_offset, top.end_offset):
-            raise NotApplicable(f"{place}: the address is computed after the early return")
-        _check_alone(place, shared, top, call)
-        return ReductionPlan(call, top, guard, element(), root)
-    levels = [node for node, parent in zip(chain, chain[1:], strict=False) if parent.kind == "CompoundStmt"]
-    for region in reversed(levels):
-        if uniform.divergent(region) or any(
-            jump.kind == "ReturnStmt" and uniform.divergent(jump) for jump in exits(region)
-        ):
-            break
-        if _fixed(kernel, address, region.start_offset, region.end_offset):
-            _check_alone(place, shared, region, call)
-            return ReductionPlan(call, region, None, element(), root)
-    raise NotApplicable(f"{place}: no place around the atomic is provably reached by all threads with a fixed address")
+def _check_kind(place: Place, calls: Sequence[Node]) -> None:
+    """Raise `NotApplicable` for atomics whose operands cannot be put together in any order."""
+    function = callee_name(calls[0])
+    if any(value_used(call) for call in calls):
+        raise NotApplicable(f"{place}: the old value that {function} returns is used")
+    if {element_type(call) for call in calls} & FLOATS and not function.endswith("Add"):
+        raise NotApplicable(f"{place}: a floating-point {function} has no exact reduction (NaN)")
 
 
-def _check_many(place: Place, call: Node) -> None:
-    """Raise `NotApplicable` where a condition leaves the atomic to one thread of the block."""
-    for parent in call.ancestors():
-        tests = [parent.children[0].bare()] if parent.kind == "IfStmt" else []
-        while tests:
-            test = tests.pop()
-            tests += [child.bare() for child in test.children] if test.opcode == "&&" else []
-            sides = [child.bare() for child in test.children] if test.opcode == "==" else []
-            if any(side.kind == "Coordinate" and side.name == "threadIdx.x" for side in sides):
-                raise NotApplicable(f"{place}: one thread of a block issues the atomic already (line {parent.line})")
-
-
-def _shared_root(place: Place, kernel: Node, address: Node) -> Node | None:
-    """The number in LDS that all threads of the block work on, if the address is one's."""
-    declared = {node.id: node for node in kernel.walk() if node.kind == "VarDecl" and is_shared(node)}
-    names = [node.reference.id for node in address.walk() if node.reference is not None]
-    found = [declared[name] for name in names if name in declared]
-    if not found:
-        return None
-    node = address.bare()
-    if len(names) != 1 or node.kind != "UnaryOperator" or "[" in found[0].canonical:
-        raise NotApplicable(f"{place}: the address is not that of one variable in LDS")
-    if kernel.parent is not None and kernel.parent.kind == "FunctionTemplateDecl":
-        raise NotApplicable(f"{place}: {found[0].name} is a variable in LDS of a template")
-    return found[0]
-
-
-def _check_alone(place: Place, shared: Node | None, region: Node, call: Node) -> None:
-    """Raise `NotApplicable` where the variable in LDS is looked at while the threads' shares are collected."""
-    if shared is None:
-        return
-    inside = {id(node) for node in call.walk()}
-    for node in region.walk():
-        if node.reference is not None and node.reference.id == shared.id and id(node) not in inside:
-            raise NotApplicable(f"{place}: {shared.name} is also used on line {node.line}")
-        if node.kind == "CallExpr" and _BARRIERS.search(callee_name(node)):
-            raise NotApplicable(f"{place}: there is a barrier on line {node.line}, among the atomics on {shared.name}")
-
-
-def pointer_root(place: Place, kernel: Node, address: Node, own: frozenset[str], members: bool) -> str:
-    """The pointer parameter that the address is made from; nothing else may use what it points at.
-
-    `own` are functions that the project itself defines under the names of atomics; `members` as in `elements_apart`.
-    """
-    parameters = {child.id: child.name for child in kernel.children if child.kind == "ParmVarDecl"}
-    pointers = [
-        node.reference
-        for node in address.walk()
-        if node.kind == "DeclRefExpr" and node.reference is not None and pointee(node.canonical) is not None
-    ]
-    if len(pointers) != 1 or pointers[0].id not in parameters:
-        raise NotApplicable(f"{place}: the address does not come from one pointer parameter")
-    root = pointers[0]
-    used = [
-        node
-        for node in kernel.walk()
-        if node.kind == "DeclRefExpr" and node.reference is not None and node.reference.id == root.id
-    ]
-    if len(used) != 1 and not elements_apart(address, used, own, members):
-        others = sorted({node.line for node in used} - {address.line})
-        raise NotApplicable(
-            f"{place}: {root.name} is also used on line {', '.join(map(str, others)) or place.evidence.line}"
-        )
-    if any(written(node) == root.id for node in kernel.walk()):
-        raise NotApplicable(f"{place}: {root.name} is modified")
-    return root.name
-
-
-def written_element(place: Place, kernel: Node, root: str) -> str:
-    """The pointee in the program's own words: `T`, not the type of one instantiation."""
-    pattern = kernel
-    if kernel.parent is not None and kernel.parent.kind == "FunctionTemplateDecl":
-        pattern = next(child for child in kernel.parent.children if child.kind == "FunctionDecl")
-    (parameter,) = (child for child in pattern.children if child.kind == "ParmVarDecl" and child.name == root)
-    element = pointee(parameter.type) or pointee(parameter.canonical)
-    if element is None:
-        raise NotApplicable(f"{place}: {root} is written as {parameter.type}")
-    return element.replace("volatile ", "")
-
-
-def _fixed(kernel: Node, address: Node, start: int, end: int) -> bool:
-    """Are all variables of the address declared before `start` and unmodified until `end`?"""
-    names = {node.reference.id for node in address.walk() if node.kind == "DeclRefExpr" and node.reference is not None}
-    if address.bare().kind == "UnaryOperator" and address.bare().children[0].bare().kind == "DeclRefExpr":
-        return True  # of a variable itself, which stays where it is
-    for node in kernel.walk():
-        if node.kind == "VarDecl" and node.id in names and node.start_offset >= start:
-            return False
-        if written(node) in names and start <= node.start_offset < end:
-            return False
-    return True
-
-
-def guard_of(problem: Problem, place: Place, uniform: Uniformity, top: Node, call: Node) -> Node | None:
-    """The one divergent early return in front of the atomic, if it is a plain guard."""
-    leaving = uniform.divergent_exits(call.end_offset)
-    if not leaving:
-        return None
-    if len(leaving) > 1:
-        raise NotApplicable(f"{place}: threads leave the kernel early in {len(leaving)} places")
-    guard = next((node for node in top.children if any(part is leaving[0] for part in node.walk())), None)
-    if guard is None or guard.kind != "IfStmt" or len(guard.children) != 2 or guard.in_macro:
-        raise NotApplicable(f"{place}: some threads leave the kernel on line {leaving[0].line}")
-    branch = guard.children[1]
-    plain = branch is leaving[0] or (branch.kind == "CompoundStmt" and branch.children == [leaving[0]])
-    after = [jump for jump in exits(top) if jump.kind == "ReturnStmt" and jump.start_offset > guard.end_offset]
-    if not plain or after:
-        raise NotApplicable(
-            f"{place}: the early return on line {leaving[0].line} is not a plain guard of all that follows"
-        )
-    check_no_barrier_after(problem, place, top, guard)
-    if call.start_offset < guard.start_offset:
-        raise NotApplicable(f"{place}: the early return follows the atomic")
-    return guard
-
-
-def check_no_barrier_after(problem: Problem, place: Place, top: Node, guard: Node) -> None:
-    """Threads that left would meet a barrier that they skip now with another one. Raises `NotApplicable`."""
-    rest = problem.source(place.path).code(guard.end_offset, top.end_offset)
-    called = {callee_name(node) for part in top.children for node in part.walk() if node.kind == "CallExpr"}
-    if _BARRIERS.search(rest) or any(_has_barrier(problem, name) for name in called if name):
-        raise NotApplicable(f"{place}: there is a barrier after the early return on line {guard.line}")
-
-
-def _has_barrier(problem: Problem, function: str) -> bool:
-    for text in problem.task.sources.values():
-        if function not in text:
+def _together(problem: Problem, capped: list[int]) -> tuple[dict[_Where, str], dict[_Where, NotApplicable]]:
+    """Rewrites the atomics that are collected over the same statements: what was done, and not, by the blamed place."""
+    refused: dict[_Where, NotApplicable] = {}
+    groups: dict[tuple[str, object], list[tuple[_Where, _Share]]] = {}
+    functions: _Known = {}
+    for evidence in problem.task.evidence:
+        if evidence.access not in (AccessKind.ATOMIC, AccessKind.REDUCTION):
             continue
-        for region in outline.functions(text):
-            if region.name == function and _BARRIERS.search(
-                without_comments(outline.encoded(text)[region.start : region.end].decode("utf-8", "replace"))
-            ):
-                return True
-    return False
+        try:
+            found = _of_function(problem, evidence, functions) or [_direct(problem, evidence)]
+        except NotApplicable as reason:
+            refused[_where(evidence)] = reason
+            continue
+        for share in found:
+            groups.setdefault((share.atomic.place.path, share.plan.span), []).append((_where(evidence), share))
+    done: dict[_Where, str] = {}
+    for members in groups.values():
+        shares = list({share.atomic.call: share for _, share in members}.values())
+        if len(shares) == 1 and shares[0].function is None:
+            continue
+        try:
+            with problem.all_or_nothing():
+                most = _apply_group(problem, shares)
+        except NotApplicable as reason:
+            refused.update((known, reason) for known, share in members if share.function is not None)
+            continue
+        capped += [most] if most else []
+        by = f", by {most} blocks that walk over the elements" if most else ""
+        done.update((known, f"{share.told}{by}{share.rounding}") for known, share in members)
+    return done, refused
+
+
+def _apply_group(problem: Problem, shares: Sequence[_Share]) -> int:
+    """Returns how many blocks walk over the elements; 0: the grid stays."""
+    most = 0
+    with contextlib.suppress(NotApplicable), problem.all_or_nothing():
+        most = _apply_walking(problem, shares)
+    if not most:
+        _apply(problem, shares)
+    if problem.source(shares[0].atomic.place.path).overlaps():
+        raise NotApplicable(f"{shares[0].atomic.place}: two rewrites of the same statement")
+    return most
+
+
+def _of_function(problem: Problem, evidence: SourceEvidence, known: _Known) -> list[_Share]:
+    """Atomics of a device function that does more than one thing. Raises `NotApplicable`."""
+    inner = problem.place(evidence)
+    if (
+        evidence.access not in (AccessKind.ATOMIC, AccessKind.REDUCTION)
+        or is_kernel(inner.functions[0])
+        or is_wrapper(inner.functions[0])
+    ):
+        return []
+    key = (inner.path, inner.functions[0].start_offset)
+    if key not in known:
+        known[key] = _shares(problem, evidence)
+    made = known[key]
+    if isinstance(made, NotApplicable):
+        raise made
+    shares, reasons = made
+    here = [share for share in shares if share.own is not None and share.own.line == evidence.line]
+    if not here:
+        raise next(reason for own, reason in reasons if own.line == evidence.line)
+    return here
+
+
+def _shares(
+    problem: Problem, evidence: SourceEvidence
+) -> tuple[list[_Share], list[tuple[Node, NotApplicable]]] | NotApplicable:
+    """What a block can collect of the atomics of a function, and why not the others."""
+    try:
+        function = inlined(problem, evidence)
+    except NotApplicable as reason:
+        return reason
+    assert function is not None
+    inside = {id(node) for node in function.statements.everything()} - {id(function.statements)}
+    reasons: list[tuple[Node, NotApplicable]] = []
+    shares: list[_Share] = []
+    for atomic, own in function.atomics:
+        try:
+            _check_kind(atomic.place, [atomic.call])
+            plan = reduction_plan(problem, atomic.place, atomic.call)
+            if id(plan.region) in inside:
+                raise NotApplicable(f"{atomic.place}: not all threads of a block call {function.function.name}")
+            types = frozenset((element_type(atomic.call),))
+            shares.append(_Share(atomic, plan, types, 1, function, own))
+        except NotApplicable as reason:
+            reasons.append((own, reason))
+    if len({share.plan.span for share in shares}) > 1:
+        return NotApplicable(
+            f"{function.place}: the atomics of {function.function.name} are collected over different statements"
+        )
+    return shares, reasons
 
 
 def _identity(place: Place, function: str, types: set[str]) -> str:
@@ -318,52 +250,67 @@ def _contribution(function: str, name: str, element: str, cast: bool) -> tuple[s
     return f"{name} = {function.removeprefix('atomic').lower()}({name}, static_cast<{element}>(", "))"
 
 
-def _apply_walking(problem: Problem, place: Place, plan: ReductionPlan, seen: Sequence[Atomic], types: set[str]) -> int:
+def _apply_walking(problem: Problem, shares: Sequence[_Share]) -> int:
     """With a grid that fills the device; returns how many blocks that is. Raises `NotApplicable`."""
-    kernel = _kernel_of(place, plan.call)
+    place, kernel = shares[0].atomic.place, enclosing_kernel(shares[0].atomic.place, shares[0].plan.call)
     others = [node for node in kernel.walk() if node.kind == "CallExpr" and "tomic" in callee_name(node)]
-    if len(others) != 1 or len(place.functions) != 1:
+    if len(others) != len(shares) or any(share.instantiations != 1 for share in shares):
         raise NotApplicable(f"{place}: the kernel has other atomics, too, or several instantiations")
     walk = walk_of(problem, place, kernel)
     most = cap_launches(problem, place, kernel)
-    declared, flush = _collect(problem, place, plan, seen[0], types)
-    walk_elements(problem, problem.source(place.path), place, kernel, walk, (declared, flush))
+    around = _collect(problem, shares, problem.source(place.path).indentation(walk.declared.start_offset))
+    walk_elements(problem, problem.source(place.path), place, kernel, walk, around)
     return most
 
 
-def _apply(problem: Problem, place: Place, plan: ReductionPlan, atomic: Atomic, types: set[str]) -> None:
+def _apply(problem: Problem, shares: Sequence[_Share]) -> None:
+    plan, place, atomic = shares[0].plan, shares[0].atomic.place, shares[0].atomic
     source = problem.source(place.path)
     if plan.region is plan.call:
-        helper = _helper(problem, place, plan, types)
+        helper = _helper(problem, shares[0])
         source.replace(plan.call.start_offset, plan.call.end_offset, f"{helper}({atomic.address}, {atomic.operand})")
         return
-    declared, flush = _collect(problem, place, plan, atomic, types)
+    indent = source.indentation((plan.guard or plan.region).start_offset)
+    declared, flush = _collect(problem, shares, indent)
     if plan.guard is not None:
         enclose_rest(source, str(place), plan.guard, plan.region.end_offset - 1, (declared, flush))
         return
-    indent = source.indentation(plan.region.start_offset)
     source.insert(plan.region.start_offset, declared + indent)
     source.insert(statement_end(source, plan.region), f"\n{indent}{flush}")
 
 
-def _collect(problem: Problem, place: Place, plan: ReductionPlan, atomic: Atomic, types: set[str]) -> tuple[str, str]:
-    """The thread's share instead of the atomic: its declaration, and what adds up the block's shares."""
-    call = plan.call
-    helper = _helper(problem, place, plan, types)
-    part = unused_name(problem, "block_part")
-    cast = call.children[2].bare().canonical != element_type(call)
-    before, after = _contribution(callee_name(call), part, plan.element, cast)
-    problem.source(place.path).replace(call.start_offset, call.end_offset, f"{before}{atomic.operand}{after}")
-    declared = f"{plan.element} {part} = {_identity(place, callee_name(call), types)};"
-    return f"{declared}  // this thread's share of *({atomic.address})\n", f"{helper}({atomic.address}, {part});"
+def _collect(problem: Problem, shares: Sequence[_Share], indent: str) -> tuple[str, str]:
+    """The thread's shares instead of the atomics: their declarations, and what adds up the block's shares."""
+    declared, flush = [], []
+    texts: dict[Node, tuple[str, str]] = {}
+    for number, share in enumerate(shares):
+        call, place = share.plan.call, share.atomic.place
+        function = callee_name(call)
+        helper = _helper(problem, share)
+        part = unused_name(problem, f"block_part_{number + 1}" if number else "block_part")
+        cast = call.children[2].bare().canonical != element_type(call)
+        texts[call] = _contribution(function, part, share.plan.element, cast)
+        declared.append(
+            f"{share.plan.element} {part} = {_identity(place, function, set(share.types))};"
+            f"  // this thread's share of *({share.atomic.address})\n"
+        )
+        flush.append(f"{helper}({share.atomic.address}, {part});")
+        if share.function is None:
+            before, after = texts[call]
+            text = f"{before}{share.atomic.operand}{after}"
+            problem.source(place.path).replace(call.start_offset, call.end_offset, text)
+    for function_ in {id(share.function): share.function for share in shares if share.function is not None}.values():
+        function_.write(problem, [texts.get(atomic.call) for atomic, _ in function_.atomics])
+    return indent.join(declared), f"\n{indent}".join(flush)
 
 
-def _helper(problem: Problem, place: Place, plan: ReductionPlan, types: set[str]) -> str:
+def _helper(problem: Problem, share: _Share) -> str:
     """The name of the device function that combines a block's shares."""
+    place, plan = share.atomic.place, share.plan
     call, function, dialect = plan.call, callee_name(plan.call), problem.dialect
     if callee(call) is None or call.in_macro or plan.region.in_macro:
         raise NotApplicable(f"{place}: the atomic or its surroundings come from a macro")
-    identity = _identity(place, function, types)
+    identity = _identity(place, function, set(share.types))
     return declare(
         problem,
         problem.source(place.path),

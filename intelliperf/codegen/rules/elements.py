@@ -27,6 +27,9 @@ def elements_apart(address: Node, used: Sequence[Node], own: Collection[str], me
     mentioned = [node for node in used if any(part is node for part in address.walk())]
     others = [_spot_of_use(node, own) for node in used if node not in mentioned]
     found = _spot(mentioned[0]) if len(mentioned) == 1 else None
+    moved = _moved(mentioned[0]) if len(mentioned) == 1 else None
+    if moved is not None and moved[1] is address:
+        return all(other is not None and _apart(other, moved[0], members) for other in others)
     whole = address.kind == "UnaryOperator" and address.opcode == "&" and bool(address.children)
     if found is None or not whole or address.children[0].bare() is not found[1]:
         return False
@@ -52,8 +55,19 @@ def _spot(name: Node) -> tuple[Spot, Node] | None:
     return ((index, user.name.removeprefix(".")), user) if member and user is not None else ((index, ""), parent)
 
 
+def _moved(name: Node) -> tuple[Spot, Node] | None:
+    """The element that `name` or `name + 2` points at, and that expression."""
+    node, parent = _outermost(name)
+    if parent is None or parent.kind != "BinaryOperator" or parent.opcode != "+":
+        return (0, ""), node
+    index = _constant(next(child for child in parent.children if child is not node))
+    return ((index, ""), _outermost(parent)[0]) if index is not None else None
+
+
 def _spot_of_use(name: Node, own: Collection[str]) -> Spot | None:
     """The element that this mention of a pointer reads, writes or makes an atomic on."""
+    if (moved := _moved(name)) is not None and _is_of_atomic(moved[1], own):
+        return moved[0]
     found = _spot(name)
     if found is None:
         return None
@@ -62,10 +76,13 @@ def _spot_of_use(name: Node, own: Collection[str]) -> Spot | None:
         return found[0]
     if parent is None or parent.kind != "UnaryOperator" or parent.opcode != "&":
         return None  # bound to a reference, from which others could be reached
-    node, parent = _outermost(parent)
-    if parent is None or callee_name(parent) not in ATOMICS - set(own) or parent.children[1] is not node:
-        return None
-    return found[0]
+    return found[0] if _is_of_atomic(parent, own) else None
+
+
+def _is_of_atomic(address: Node, own: Collection[str]) -> bool:
+    """Is it the pointer that an atomic gets?"""
+    node, parent = _outermost(address)
+    return parent is not None and callee_name(parent) in ATOMICS - set(own) and parent.children[1] is node
 
 
 def _reads_or_writes(user: Node, element: Node) -> bool:

@@ -15,7 +15,7 @@ import re
 from dataclasses import dataclass, replace
 from functools import partial
 
-from intelliperf.codegen.rules.block_reduce_atomics import guard_of, written_element
+from intelliperf.codegen.rules.block_plans import guard_of, written_element
 from intelliperf.codegen.rules.bounds import Bounds
 from intelliperf.codegen.rules.declarations import declare, unused_name
 from intelliperf.codegen.rules.fewer_blocks import BLOCKS_PER_UNIT, cap_launches, walk_elements, walk_of

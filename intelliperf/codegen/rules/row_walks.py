@@ -240,10 +240,10 @@ def follow(algebra: Algebra, function: Node, loop: Node, walk: Walk) -> Polynomi
     for move in walk.moves:
         if move.variable.id == walk.counter.id and not move.is_pointer:
             continue
-        start = _start(algebra, function, loop, move)
+        begin = _start(algebra, function, loop, move)
         far = algebra.polynomial(move.amount) if move.amount is not None else constant(1)
         if far is not None:
-            algebra.walked[move.variable.id] = start + since * far
+            algebra.walked[move.variable.id] = begin + since * far
     return first
 
 
@@ -270,7 +270,9 @@ def write_walk(source: Source, place: Place, loop: Node, walk: Walk, number: str
     """Let the loop take each `step`th turn from turn `number` on; returns what stands in front of it."""
     if loop.in_macro or loop.children[-1].in_macro or condition_of(loop).in_macro:
         raise NotApplicable(f"{place}: the loop on line {loop.line} is written by a macro")
-    before, in_header, behind = [], [], []
+    before: list[str] = []
+    in_header: list[str] = []
+    behind: list[str] = []
     for move in walk.moves:
         times = f" * ({source.slice(move.amount.start_offset, move.amount.end_offset)})" if move.amount else ""
         initial = initializer(move.variable)
@@ -337,7 +339,8 @@ def _bound(source: Source, place: Place, loop: Node, walk: Walk) -> None:
         elif node.opcode == "!=":
             left, right = node.children
             at = source.data.find(b"!=", left.end_offset, right.start_offset)
-            counts = left.bare().reference is not None and left.bare().reference.id == walk.counter.id
+            named = left.bare().reference
+            counts = named is not None and named.id == walk.counter.id
             if at < 0:
                 raise NotApplicable(f"{place}: the condition of the loop on line {loop.line} is written by a macro")
             source.replace(at, at + 2, "<" if counts else ">")

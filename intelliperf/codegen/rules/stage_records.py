@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from intelliperf.codegen.rules.addresses import Access, Addresses, accesses
-from intelliperf.codegen.rules.block_reduce_atomics import check_no_barrier_after, written_element
+from intelliperf.codegen.rules.block_plans import check_no_barrier_after, written_element
 from intelliperf.codegen.rules.block_sizes import blocks_of
 from intelliperf.codegen.rules.blocks import Program
 from intelliperf.codegen.rules.declarations import unused_name

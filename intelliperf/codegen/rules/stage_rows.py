@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from intelliperf.codegen.rules.block_reduce_atomics import written_element
+from intelliperf.codegen.rules.block_plans import written_element
 from intelliperf.codegen.rules.block_sizes import blocks_of
 from intelliperf.codegen.rules.declarations import unused_name
 from intelliperf.codegen.rules.guards import condition_text, statement_end

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
-from intelliperf.codegen.rules.block_reduce_atomics import check_no_barrier_after, written_element
+from intelliperf.codegen.rules.block_plans import check_no_barrier_after, written_element
 from intelliperf.codegen.rules.constants import outside_constant
 from intelliperf.codegen.rules.declarations import unused_name
 from intelliperf.codegen.rules.guards import condition_text, enclose_rest, statement_end

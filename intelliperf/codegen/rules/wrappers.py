@@ -14,12 +14,13 @@ from dataclasses import dataclass
 
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, body
 from intelliperf.codegen.rules.statements import callee_name
+from intelliperf.codegen.rules.wave import OPERATIONS
 from intelliperf.codegen.rules.wave_aggregate_atomics import atomic_calls
 from intelliperf.codegen.syntax.source import Source
 from intelliperf.codegen.syntax.tree import Node
 from intelliperf.records import SourceEvidence
 
-_EFFECTS = (
+EFFECTS = (
     "CallExpr",
     "CXXMemberCallExpr",
     "CXXOperatorCallExpr",
@@ -43,23 +44,22 @@ def atomics(problem: Problem, evidence: SourceEvidence) -> list[Atomic]:
     """The blamed atomic in each instantiation of the kernel around it. Raises `NotApplicable`."""
     place = problem.place(evidence)
     calls = atomic_calls(problem, place)
-    if all(_is_kernel(function) for function in place.functions) or not _is_wrapper(place, calls[0]):
+    if all(is_kernel(function) for function in place.functions) or not is_wrapper(place.functions[0]):
         source = problem.source(place.path)
         return [Atomic(place, call, *_own_text(source, place, call)) for call in calls]
     return _inlined(problem, place, calls[0])
 
 
-def _is_kernel(function: Node) -> bool:
+def is_kernel(function: Node) -> bool:
     return any(child.kind == "CUDAGlobalAttr" for child in function.children)
 
 
-def _is_wrapper(place: Place, call: Node) -> bool:
-    """Is the atomic all that the device function does?"""
-    function = next((up for up in call.ancestors() if up.kind == "FunctionDecl"), None)
-    if function is None or _is_kernel(function):
+def is_wrapper(function: Node) -> bool:
+    """Is an atomic all that the device function does?"""
+    if is_kernel(function) or function.kind != "FunctionDecl":
         return False
     statements = [child for child in body(function).children if child.kind != "NullStmt"]
-    return len(statements) == 1 and statements[0].bare() is call
+    return len(statements) == 1 and callee_name(statements[0].bare()) in OPERATIONS
 
 
 def _own_text(source: Source, place: Place, call: Node) -> tuple[str, str]:
@@ -72,7 +72,7 @@ def _own_text(source: Source, place: Place, call: Node) -> tuple[str, str]:
 
 def _inlined(problem: Problem, inner: Place, atomic: Node) -> list[Atomic]:
     wrapper = next(up for up in atomic.ancestors() if up.kind == "FunctionDecl")
-    place = _calling(problem, inner, wrapper)
+    place = calling(problem, inner, wrapper)
     found = []
     for kernel in place.functions:
         calls = [node for node in kernel.everything() if node.kind == "CallExpr" and callee_name(node) == wrapper.name]
@@ -87,7 +87,7 @@ def _inlined(problem: Problem, inner: Place, atomic: Node) -> list[Atomic]:
     return [dataclasses.replace(one, place=whole) for one in found]
 
 
-def _calling(problem: Problem, inner: Place, wrapper: Node) -> Place:
+def calling(problem: Problem, inner: Place, wrapper: Node) -> Place:
     """The place in a kernel from which the wrapper was called."""
     evidence = inner.evidence
     if not evidence.chain or evidence.chain[-1].line == evidence.line:
@@ -96,7 +96,7 @@ def _calling(problem: Problem, inner: Place, wrapper: Node) -> Place:
         )
     frame = evidence.chain[-1]
     outer = problem.place(dataclasses.replace(evidence, file=frame.file, line=frame.line, column=0))
-    if not all(_is_kernel(function) for function in outer.functions):
+    if not all(is_kernel(function) for function in outer.functions):
         raise NotApplicable(f"{inner}: the atomic is in a device function, which need not be called by all threads")
     return outer
 
@@ -110,19 +110,19 @@ def _in_place(problem: Problem, place: Place, kernel: Node, call: Node, what: tu
     given = {parameter.id: argument for parameter, argument in zip(parameters, arguments, strict=True)}
     for identity, argument in given.items():
         uses = sum(node.reference is not None and node.reference.id == identity for node in atomic.walk())
-        if uses != 1 and any(node.kind in _EFFECTS for node in argument.walk()):
+        if uses != 1 and any(node.kind in EFFECTS for node in argument.walk()):
             raise NotApplicable(f"{place}: {wrapper.name} uses an argument {uses} times that is computed by a call")
-    whole = _copied(kernel, kernel.parent, {id(call): (atomic, given)})
+    whole = copied(kernel, kernel.parent, {id(call): (atomic, given)})
     inlined = next(
         node for node in whole.everything() if node.kind == "CallExpr" and node.start_offset == call.start_offset
         and callee_name(node) == callee_name(atomic)
     )  # fmt: skip
     inside, outside = problem.source(inner.path), problem.source(place.path)
-    texts = [_substituted(inside, outside, part, given) for part in atomic.children[1:3]]
+    texts = [substituted(inside, outside, part, given) for part in atomic.children[1:3]]
     return Atomic(place, inlined, texts[0], texts[1])
 
 
-def _substituted(inside: Source, outside: Source, expression: Node, given: Mapping[str, Node]) -> str:
+def substituted(inside: Source, outside: Source, expression: Node, given: Mapping[str, Node]) -> str:
     """The wrapper's expression with the arguments' text for its parameters."""
     if expression.in_macro:
         raise NotApplicable(f"line {expression.line}: the atomic is written by a macro")
@@ -137,7 +137,7 @@ def _substituted(inside: Source, outside: Source, expression: Node, given: Mappi
     return text + inside.slice(at, expression.end_offset)
 
 
-def _copied(node: Node, parent: Node | None, swaps: Mapping[int, tuple[Node, Mapping[str, Node]]]) -> Node:
+def copied(node: Node, parent: Node | None, swaps: Mapping[int, tuple[Node, Mapping[str, Node]]]) -> Node:
     """A copy of a tree; a node in `swaps` gives way to another one with its parameters replaced."""
     if id(node) in swaps:
         atomic, given = swaps[id(node)]
@@ -146,13 +146,13 @@ def _copied(node: Node, parent: Node | None, swaps: Mapping[int, tuple[Node, Map
         return found
     found = copy.copy(node)
     found.parent = parent
-    found.children = [_copied(child, found, swaps) for child in node.children]
+    found.children = [copied(child, found, swaps) for child in node.children]
     return found
 
 
 def _replaced(node: Node, parent: Node | None, given: Mapping[str, Node], call: Node) -> Node:
     if node.reference is not None and node.reference.id in given:
-        return _copied(given[node.reference.id], parent, {})
+        return copied(given[node.reference.id], parent, {})
     found = copy.copy(node)
     found.parent = parent
     found.begin, found.end = call.begin, call.end
