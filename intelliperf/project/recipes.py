@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import re
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -20,6 +20,7 @@ _COMPILERS = {".hip": "hipcc", ".cu": "nvcc"}
 _HOST_SUFFIXES = {".cpp", ".cc", ".cxx"}
 _HIP_MARK = re.compile(r"#\s*include\s*[<\"]hip/")
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+_CMAKE_FILE, _MESON_FILE, _NINJA_FILE = "CMakeLists.txt", "meson.build", "build.ninja"
 _MAX_SCANNED = 2000
 
 
@@ -36,7 +37,7 @@ def build_recipe(program: str, project: Path, directory: Path) -> Recipe:
     target = (directory / program).resolve() if "/" in program else directory / program
     if is_python(program, directory) and (why := _nothing_to_build(project)):
         return Recipe((), why)
-    ways: tuple[Callable[[Path, Path], Recipe | None], ...] = (_from_makefile, _from_cmake)
+    ways: tuple[Callable[[Path, Path], Recipe | None], ...] = (_from_makefile, _from_cmake, _from_meson, _from_ninja)
     if _starts_another(program, target, project):
         # A script or interpreter: what it starts, and so what a compiler must make, is not to be seen.
         why = f"{program} starts something else, and how that is built cannot be told"
@@ -79,7 +80,7 @@ def _nothing_to_build(project: Path) -> str | None:
     """Why a Python program needs no build: it uses Triton or PyTorch, or there is no build file beside it."""
     if any(_GPU_IMPORT.search(read_text(path)) for path in python_sources(project)):
         return "kernels are compiled as the Python program runs"
-    build_files = [project / name for name in (*_MAKEFILES, "CMakeLists.txt")]
+    build_files = [project / name for name in (*_MAKEFILES, _CMAKE_FILE, _MESON_FILE, _NINJA_FILE)]
     files = islice((path for path in project.rglob("*") if path.is_file()), _MAX_SCANNED)
     if any(path.is_file() for path in build_files) or any(map(_is_gpu_source, files)):
         return None
@@ -115,26 +116,48 @@ def _starts_another(program: str, target: Path, project: Path) -> bool:
 
 
 def _from_makefile(target: Path, project: Path) -> Recipe | None:
-    """The makefile nearest to the program, inside the project; the project's own for a program outside."""
+    return _by_nearest("make", _MAKEFILES, target, project)
+
+
+def _from_ninja(target: Path, project: Path) -> Recipe | None:
+    return _by_nearest("ninja", (_NINJA_FILE,), target, project)
+
+
+def _by_nearest(tool: str, names: Sequence[str], target: Path, project: Path) -> Recipe | None:
+    """With the build file nearest to the program, inside the project; the project's own for a program outside."""
     inside = project in target.parents
     for place in (target.parent, *target.parent.parents) if inside else (project,):
         if place != project and project not in place.parents:
             break
-        for name in _MAKEFILES:
+        for name in names:
             if (place / name).is_file():
                 where = place.relative_to(project)
                 change = () if str(where) == "." else ("-C", str(where))
-                return Recipe((("make", *change),), f"from {where / name} in the project")
+                return Recipe(((tool, *change),), f"from {where / name} in the project")
     return None
 
 
 def _from_cmake(target: Path, project: Path) -> Recipe | None:
-    if not (project / "CMakeLists.txt").is_file():
+    if not (project / _CMAKE_FILE).is_file():
         return None
-    inside = target.parent != project and project in target.parents
-    build = target.parent.relative_to(project).parts[0] if inside else "build"
+    build = _build_directory(target, project)
     configure = ("cmake", "-S", ".", "-B", build, "-DCMAKE_BUILD_TYPE=Release")
     return Recipe((configure, ("cmake", "--build", build)), "from CMakeLists.txt in the project")
+
+
+def _build_directory(target: Path, project: Path) -> str:
+    inside = target.parent != project and project in target.parents
+    return target.parent.relative_to(project).parts[0] if inside else "build"
+
+
+def _from_meson(target: Path, project: Path) -> Recipe | None:
+    description = project / _MESON_FILE
+    if not description.is_file():
+        return None
+    build = _build_directory(target, project)
+    # Meson's own default is a build without optimisation.
+    chosen = () if "buildtype" in read_text(description) else ("--buildtype=release",)
+    return Recipe((("meson", "setup", build, *chosen), ("ninja", "-C", build)), "from meson.build in the project")
 
 
 def _from_debug_information(target: Path, project: Path) -> Recipe | None:

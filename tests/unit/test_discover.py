@@ -41,6 +41,21 @@ def test_cmake_builds_where_the_program_is_looked_for(tmp_path: Path) -> None:
     assert commands("./app", tmp_path)[1] == ("cmake", "--build", "build")
 
 
+def test_meson_builds_optimised_where_its_description_does_not_say_how(tmp_path: Path) -> None:
+    (tmp_path / "meson.build").write_text("project('app', 'cuda')\n")
+    assert commands("out/app", tmp_path) == (("meson", "setup", "out", "--buildtype=release"), ("ninja", "-C", "out"))
+    (tmp_path / "meson.build").write_text("project('app', 'cuda', default_options: ['buildtype=debugoptimized'])\n")
+    assert commands("./app", tmp_path)[0] == ("meson", "setup", "build")
+
+
+def test_ninja_builds_from_the_file_nearest_to_the_program(tmp_path: Path) -> None:
+    (tmp_path / "build.ninja").touch()
+    assert commands("out/app", tmp_path) == (("ninja",),)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "build.ninja").touch()
+    assert commands("out/app", tmp_path) == (("ninja", "-C", "out"),)
+
+
 def test_the_source_of_the_programs_name_is_compiled_or_the_only_one(tmp_path: Path) -> None:
     (tmp_path / "a.hip").write_text(HIP)
     assert commands("./app", tmp_path) == (("hipcc", "-O3", "-o", "app", "a.hip"),)
