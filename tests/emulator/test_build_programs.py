@@ -72,6 +72,12 @@ def test_a_program_linked_with_a_search_path_of_its_own_finds_the_runtime(shell:
     statically = ("-Wl,-Bstatic", "-lcudart_static", "-Wl,-Bdynamic", "-lrt", "-lpthread", "-ldl")  # FindCUDA's words
     shell("g++", "main.o", "expected.cpp", *statically, "-o", "app")
     assert output(shell("./app")) == "PASS"
+    real = tmp_path / "toolkit" / "lib64"
+    real.mkdir(parents=True)
+    (real / "libcudart.so").write_text("the vendor's\n")
+    words = ("main.o", "expected.cpp", f"-L{real}", "-lcudart", "-o", "app")
+    shell("g++", *words, INTELLIPERF_TOOLKITS=str(real.parent))
+    assert output(shell("./app")) == "PASS"
 
 
 def test_projects_for_an_older_cmake_are_configured(shell: Shell, tmp_path: Path) -> None:

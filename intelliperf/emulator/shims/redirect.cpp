@@ -2,7 +2,8 @@
 // (/opt/rocm/bin/hipcc, /opt/rocm-6.2.0/llvm/bin/clang++, /usr/local/cuda/bin/nvcc) is our drop-in of that name.
 // So are its headers, libraries and CMake packages (/opt/rocm/lib/cmake/hip-lang).
 //
-// Running a program always reaches the drop-in; asking for a file or reading it reaches ours where there is none. Off
+// Running a program always reaches the drop-in, and reading a library ours of that name: linkers are often handed the
+// folder of a real toolkit. Asking for another file or reading it reaches ours where there is none. Off
 // where INTELLIPERF_DROP_INS, the directory of the drop-ins, is not set, as in the drop-ins' own processes. nvcc and
 // hipcc are led there from any bin directory.
 //
@@ -76,6 +77,29 @@ const char* drop_in(const char* path, bool whatever, char (&room)[PATH_MAX]) {
   if (name - path >= 5 && memcmp(name - 5, "/bin/", 5) == 0 && *name != '\0')
     return joined(room, home, "/", name) && is_there(room, kMayRun) ? room : path;
   return whatever && below != nullptr && is_other_part(below, home, room) ? room : path;
+}
+
+// What a linker reads of a toolkit, in the usual places or where the user's environment names one.
+bool is_below_a_toolkit(const char* path) {
+  if (below_a_root(path) != nullptr) return true;
+  for (const char* root = getenv("INTELLIPERF_TOOLKITS"); root != nullptr && *root != '\0';) {
+    const size_t size = strcspn(root, ":");
+    if (size > 1 && strncmp(path, root, size) == 0 && path[size] == '/') return true;
+    root += size + (root[size] == ':');
+  }
+  return false;
+}
+
+// Our library of that name, in `room`; null where it is another file, or we have no such library.
+const char* our_library(const char* path, char (&room)[PATH_MAX]) {
+  const char* const home = getenv("INTELLIPERF_DROP_INS");
+  const char* const name = path != nullptr && path[0] == '/' ? strrchr(path, '/') : nullptr;
+  if (name == nullptr || strncmp(name, "/lib", 4) != 0 || home == nullptr || really_access == nullptr) return nullptr;
+  if (!is_below_a_toolkit(path)) return nullptr;
+  constexpr const char* kFolders[] = {"/../lib64", "/../lib"};
+  for (const char* folder : kFolders)
+    if (joined(room, home, folder, name) && is_there(room, kExists)) return room;
+  return nullptr;
 }
 
 bool is_static_library_of_cuda(const char* word) {
@@ -190,10 +214,11 @@ ASKS(__lxstat64, (int version, const char* path, void* status), version, program
 #define OPENS(symbol, parameters, flags, ...)                         \
   INSTEAD_OF(symbol, parameters) {                                    \
     UNLESS_FOUND(symbol, -1)                                          \
-    const char* program = path;                                       \
+    char room[PATH_MAX];                                              \
+    const char* program = our_library(path, room);                    \
+    if (program == nullptr || (flags & kWrites) != 0) program = path; \
     const int found = really_##symbol##_(__VA_ARGS__);                \
     if (!is_absent(found) || (flags & kWrites) != 0) return found;    \
-    char room[PATH_MAX];                                              \
     program = drop_in(path, true, room);                              \
     return program == path ? found : really_##symbol##_(__VA_ARGS__); \
   }
@@ -209,10 +234,11 @@ OPENS(openat64, (int directory, const char* path, int flags, unsigned mode), fla
   __attribute__((constructor)) static void find_##symbol() { really_##symbol##_ = next<void*(*)parameters>(#symbol); } \
   void* redirected_##symbol parameters {                                                                               \
     UNLESS_FOUND(symbol, nullptr)                                                                                      \
-    const char* program = path;                                                                                        \
+    char room[PATH_MAX];                                                                                               \
+    const char* program = (reads) ? our_library(path, room) : nullptr;                                                 \
+    if (program == nullptr) program = path;                                                                            \
     void* const found = really_##symbol##_(__VA_ARGS__);                                                               \
     if (found != nullptr || !is_absent(-1) || !(reads)) return found;                                                  \
-    char room[PATH_MAX];                                                                                               \
     program = drop_in(path, true, room);                                                                               \
     return program == path ? found : really_##symbol##_(__VA_ARGS__);                                                  \
   }
