@@ -199,10 +199,15 @@ def _sdk_flags(unit: Unit) -> list[str]:
 def _our_flags(unit: Unit) -> list[str]:
     flags = [f"-DSIMT_WAVE_SIZE={unit.wave_size}"]
     if unit.language == "cuda":
-        flags += ["-U__CUDA_ARCH_LIST__", f"-D__CUDA_ARCH_LIST__={architecture_number(unit)}"]
+        flags += [*as_nvcc_defines(), "-U__CUDA_ARCH_LIST__", f"-D__CUDA_ARCH_LIST__={architecture_number(unit)}"]
     if unit.relocatable:
         flags.append("-D__CUDACC_RDC__=1")
     return [*flags, "-include", str(include_directory() / PRELUDE)]
+
+
+def as_nvcc_defines() -> list[str]:
+    """nvcc does not define `__CUDA__`, by which programs know clang; our headers have a macro of their own."""
+    return ["-U__CUDA__", "-D__SIMT_CUDA__=1"]
 
 
 def architecture_number(unit: Unit) -> int:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from intelliperf.dropins.arguments import parse
-from intelliperf.dropins.frontend import PRELUDE
+from intelliperf.dropins.frontend import PRELUDE, as_nvcc_defines
 from intelliperf.dropins.headers import search_order
 from intelliperf.dropins.precompiled import Call, front_end
 from intelliperf.dropins.spelling import overlay_flags
@@ -126,8 +126,10 @@ def assemble_for_target(
 
 def _architecture_list(language: str, architecture: str) -> list[str]:
     """`__CUDA_ARCH_LIST__`, which nvcc defines on both sides; of sm_90 it is 900."""
+    if language != "cuda":
+        return []
     number = re.sub(r"\D", "", architecture)
-    return ["-U__CUDA_ARCH_LIST__", f"-D__CUDA_ARCH_LIST__={number}0"] if language == "cuda" else []
+    return [*as_nvcc_defines(), "-U__CUDA_ARCH_LIST__", f"-D__CUDA_ARCH_LIST__={number}0"]
 
 
 def _command(

@@ -77,7 +77,7 @@ static inline cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cud
 #undef SIMT_MULTIPROCESSOR_COUNT
 #undef SIMT_MAX_THREADS_PER_BLOCK
 #undef SIMT_WARP_SIZE
-#if defined(__CUDA__)
+#if defined(__SIMT_CUDA__)
 #include <simt/texture_references.h>
 #endif
 
@@ -112,7 +112,7 @@ static inline cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGr
   if (outcome) *outcome = error == cudaSuccess ? made.result : cudaGraphExecUpdateError;
   return error;
 }
-#if defined(__CUDA__)
+#if defined(__SIMT_CUDA__)
 template <class... Parameters, class... Arguments>
 static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
                                              Arguments&&... arguments) {

@@ -12,7 +12,7 @@ using curandStatePhilox4_32_10 = __simt::random::philox;
 using curandStatePhilox4_32_10_t = curandStatePhilox4_32_10;
 using curandStateMRG32k3a = __simt::random::mrg32k3a;
 using curandStateMRG32k3a_t = curandStateMRG32k3a;
-#if defined(__CUDA__) || defined(__HIP__)
+#if defined(__SIMT_CUDA__) || defined(__HIP__)
 #include <simt/random.h>
 #define SIMT_RANDOM(name) curand##name
 #include <simt/random_names.h>

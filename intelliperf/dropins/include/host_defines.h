@@ -1,6 +1,6 @@
 // Part of cuda_runtime.h in this implementation; also read by hosts without device code.
 #pragma once
-#if !defined(__CUDA__) && !defined(__HIP__)
+#if !defined(__SIMT_CUDA__) && !defined(__HIP__)
 #ifndef __host__
 #define __host__
 #endif

@@ -1,7 +1,7 @@
 // HIP half precision.
 #pragma once
 #include <hip/hip_runtime.h>
-#if defined(__CUDA__) || defined(__HIP__)
+#if defined(__SIMT_CUDA__) || defined(__HIP__)
 #include <simt/half.h>
 #else
 #include <simt/host_half.h>

@@ -12,7 +12,7 @@ using hiprandStatePhilox4_32_10_t = __simt::random::philox;
 using hiprandStateMRG32k3a_t = __simt::random::mrg32k3a;
 using hiprandStatePhilox4_32_10 = hiprandStatePhilox4_32_10_t;
 using hiprandStateMRG32k3a = hiprandStateMRG32k3a_t;
-#if defined(__CUDA__) || defined(__HIP__)
+#if defined(__SIMT_CUDA__) || defined(__HIP__)
 #include <simt/random.h>
 #define SIMT_RANDOM(name) hiprand##name
 #include <simt/random_names.h>

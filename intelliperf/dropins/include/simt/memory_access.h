@@ -15,7 +15,7 @@ SIMT_LOAD(__ldlu)
 // Through a cache that sees no stores of the launch, on NVIDIA: the hint tells it from other loads.
 template <class _T>
 SIMT_DT _T __ldg(const _T* address) {
-#if defined(__CUDA__) && !defined(__AMDGCN__) && !defined(__NVPTX__)
+#if defined(__SIMT_CUDA__) && !defined(__AMDGCN__) && !defined(__NVPTX__)
   if constexpr (__is_arithmetic(_T)) return __builtin_nontemporal_load(address);
 #endif
   return *address;
@@ -79,7 +79,7 @@ SIMT_D void* __cvta_global_to_generic(size_t address) {
 }
 #endif
 
-#if defined(__CUDA__)
+#if defined(__SIMT_CUDA__)
 // Kernels run one after another: what a dependent launch waits for has happened.
 SIMT_D void cudaGridDependencySynchronize() { __simt::fence_compiler(); }
 SIMT_D void cudaTriggerProgrammaticLaunchCompletion() { __simt::fence_compiler(); }

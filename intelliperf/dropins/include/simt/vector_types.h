@@ -14,7 +14,7 @@
   _X(uint, unsigned int) _X(long, long) _X(ulong, unsigned long) _X(longlong, long long)                  \
   _X(ulonglong, unsigned long long) _X(float, float) _X(double, double)
 
-#if defined(__HIP__) || (defined(__HIP_PLATFORM_AMD__) && !defined(__CUDA__))
+#if defined(__HIP__) || (defined(__HIP_PLATFORM_AMD__) && !defined(__SIMT_CUDA__))
 typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef unsigned int uint;

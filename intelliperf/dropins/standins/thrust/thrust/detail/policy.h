@@ -84,7 +84,7 @@ inline constexpr bool is_policy = std::is_base_of<policy_base, std::decay_t<_P>>
 #else
 #define SIMT_INSIDE_KERNELS 0
 #endif
-#if defined(__CUDA__) || defined(__HIP__)
+#if defined(__SIMT_CUDA__) || defined(__HIP__)
 template <class _F>
 __global__ void for_each_index_kernel(long n, _F f) {
   const long step = static_cast<long>(blockDim.x) * gridDim.x;
@@ -110,7 +110,7 @@ template <class _F>
 void for_each_index(const policy<host_system>&, long n, _F f) {
   for (long i = 0; i < n; ++i) f(i);
 }
-#if defined(__CUDA__) || defined(__HIP__)
+#if defined(__SIMT_CUDA__) || defined(__HIP__)
 template <class System, class _F>
 SIMT_DT void for_each_index(const policy<System>&, long n, _F f) {
   // Algorithms for both sides are compiled with this overload for the device: the host's needs the kernel there.
