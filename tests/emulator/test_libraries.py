@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -63,9 +64,10 @@ def test_what_the_real_headers_refuse_is_compiled_with_the_stand_in_and_said_so(
     log = tmp_path / "log"
     built = nvcc("-c", "a.cu", directory=tmp_path, INTELLIPERF_COMPILE_LOG=str(log))
     assert built.returncode == 0, built.stderr
-    assert "a.cu: warning: not as CCCL 2.8.2" in built.stderr
+    assert "a.cu: warning: CCCL 2.8.2" in built.stderr
     (entry,) = map(json.loads, log.read_text().splitlines())
     assert entry["libraries"] == ["CCCL (stand-in: counts and time are not the library's)"]
+    assert re.fullmatch(r"CCCL 2\.8\.2 \(.*\) cannot be compiled: a\.cu:2: .*BlockReduce.*", *entry["remarks"])
 
 
 @pytest.mark.slow

@@ -102,28 +102,29 @@ class Build:
     def _compile_gpu(self, source: Source, output: Path) -> None:
         if not (self.directory / source.path).is_file():
             raise CompilerMessage(f"{self.command.flavour}: error: no such file or directory: '{source.path}'\n")
-        unit = self.unit(source)
+        unit, why = self.unit(source), ""
         try:
             compiled = compile_cached(unit, output, self.toolchain)
         except CompilerMessage as message:
-            unit, compiled = self._compile_otherwise(source, unit, output, message)
+            unit, compiled, why = self._compile_otherwise(source, unit, output, message)
         sys.stderr.write(compiled.warnings)
         self._write_rule(source, output, compiled)
-        self._log(unit, compiled, output)
+        self._log(unit, compiled, output, why)
 
     def _compile_otherwise(
         self, source: Source, unit: Unit, output: Path, first: CompilerMessage
-    ) -> tuple[Unit, Compiled]:
-        """With our stand-ins, or with a host side that takes what nvcc's takes; the unit is the one to read later.
+    ) -> tuple[Unit, Compiled, str]:
+        """With our stand-ins and why, or with a host side that takes what nvcc's takes; the unit is to be read later.
 
         Raises the first message if neither applies or if that does no better.
         """
         refused = [where for where in unit.libraries() if where.is_in(str(first))]
         if refused:
-            warning = f"{source.path}: warning: not as {refused[0]} has it; compiled with our stand-in\n"
+            why = f"{refused[0]} cannot be compiled: {_first_error(str(first))}"
+            warning = f"{source.path}: warning: {why}; compiled with our stand-in\n"
             unit = tried = self.unit(source, standins=True)
         elif source.language == "cuda" and _HOST_SIDE_ALONE.search(str(first)):
-            warning = ""
+            warning = why = ""
             seen = lenient_overlay(unit.source, self.command.front, self.directory)
             tried = replace(unit, flags=(*unit.flags, *seen))
         else:
@@ -133,7 +134,7 @@ class Build:
         except CompilerMessage as second:
             raise first from second
         sys.stderr.write(warning)
-        return unit, compiled
+        return unit, compiled, why
 
     def _compile_module(self, source: Source) -> None:
         """`--genco`, `-cubin` and their like: device code alone, in the form that the runtime loads."""
@@ -160,9 +161,10 @@ class Build:
             errors="surrogateescape",
         )
 
-    def _log(self, unit: Unit, compiled: Compiled, output: Path) -> None:
+    def _log(self, unit: Unit, compiled: Compiled, output: Path, why: str = "") -> None:
         libraries = [where for where in unit.libraries() if where.serves(compiled.dependencies)]
         words, remarks = (self.command.flavour, *self.words), [_SERIAL] if self._is_serial(unit) else []
+        remarks += [why] if why else []
         log_unit(unit, words, output, self.environment, self.toolchain, libraries, remarks=remarks)
 
     def _is_serial(self, unit: Unit) -> bool:
@@ -210,6 +212,12 @@ class Build:
         if not done.ok:
             raise CompilerMessage(err if err.strip() else f"{argv[0]}: {done.describe()}\n")
         sys.stderr.write(err)
+
+
+def _first_error(message: str) -> str:
+    """`path:line: what it is`, of a compiler's message."""
+    found = re.search(r"^(?P<where>[^\s:][^:\n]*:\d+):(?:\d+:)? (?:fatal )?error: (?P<what>.*)", message, re.MULTILINE)
+    return f"{found['where']}: {found['what']}" if found else message.strip().partition("\n")[0]
 
 
 def _rule_options(command: Command) -> list[str]:
