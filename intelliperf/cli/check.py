@@ -151,10 +151,10 @@ class _Checker:
 
         built = self._build("other-wave", _OTHER_WAVE[wave_size])
         run = self._run(built, Schedule(f"with waves of {96 - wave_size} lanes", {}), "other-wave")
-        seen = {(defect.rule, str(defect.point), str(defect.other)) for defect in known}
+        seen = {(defect.rule, defect.lines) for defect in known}
         new = [
             replace(defect, what=f"{defect.what}; only with waves of {96 - wave_size} lanes")
             for defect in defects_of((run,), Project(built.project), vendor)
-            if (defect.rule, str(defect.point), str(defect.other)) not in seen
+            if (defect.rule, defect.lines) not in seen
         ]
         return [*new, *(replace(one, rule="wave-size-dependence") for one in other_output((before, before, run), True))]

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from intelliperf.emulator.ir.calls import STOPS
 from intelliperf.emulator.modulefacts import Location, ModuleFacts, SiteFacts
-from intelliperf.emulator.safety import is_look
+from intelliperf.emulator.safety import is_look, template_of
 from intelliperf.emulator.sourcelines import Project, chain_outside, source_text, users_chain
 from intelliperf.emulator.tracefiles import Fault, Trace
 from intelliperf.emulator.watching import Watched
@@ -149,12 +150,28 @@ def each_once(told: Iterable[tuple[Fault, Defect]]) -> list[Defect]:
         shown = defect if width > known_width else known
         found[key] = max(width, known_width), replace(shown, count=max(known.count, defect.count))
     wider = {store: defect.remedy for width, defect in found.values() if width > 1 for store in _stores(defect)}
-    return [
-        replace(one, remedy=next((wider[store] for store in _stores(one) if store in wider), one.remedy))
+    return _each_line_once(
+        (width, replace(one, remedy=next((wider[store] for store in _stores(one) if store in wider), one.remedy)))
         if width == 1
-        else one
+        else (width, one)
         for width, one in found.values()
-    ]
+    )
+
+
+def _each_line_once(told: Iterable[tuple[int, Defect]]) -> list[Defect]:
+    """One of what the same lines do wrong in all instances of a template, with the kernels and pairs it stands for."""
+    alike: dict[object, list[tuple[int, Defect]]] = {}
+    for number, (width, defect) in enumerate(told):
+        key = (defect.rule, defect.level, template_of(defect.kernel), defect.lines) if defect.lines else number
+        alike.setdefault(key, []).append((width, defect))
+    return [_stands_for([one for _, one in group], max(group, key=lambda one: one[0])[1]) for group in alike.values()]
+
+
+def _stands_for(group: Sequence[Defect], shown: Defect) -> Defect:
+    kernels = dict.fromkeys(one.kernel for one in group)
+    count = sum(one.count for one in group)
+    pairs = max(sum(one.kernel == kernel for one in group) for kernel in kernels)
+    return replace(shown, count=count, also=tuple(one for one in kernels if one != shown.kernel), pairs=pairs)
 
 
 def _stores(race: Defect) -> Iterator[object]:
@@ -275,6 +292,8 @@ def _point_at(facts: ModuleFacts, locations: Sequence[Location], does: str, proj
 
 
 def _does(site: SiteFacts) -> str:
+    if site.operation in STOPS:
+        return "stops"
     verbs = {"load": "reads", "range_load": "reads", "store": "writes", "range_store": "writes"}
     return verbs.get(site.kind, "updates" if site.kind in ("atomic", "reduction") else "waits")
 

@@ -44,6 +44,7 @@ _ILLEGAL_ADDRESS = 700  # hipErrorIllegalAddress and CUDA's
 _DECIDES = re.compile(r"cmpxchg|atomicrmw (?:u?max|u?min|fmax|fmin|or|and)")  # done again they change nothing
 _NEAR_LINES = 4
 _LAMBDA_POSITION = re.compile(r":\d+:\d+\)")  # of a lambda in a kernel's name: an edit above moves it
+_ARGUMENTS = re.compile(r"<[^<>]*>")
 
 
 @dataclass(frozen=True)
@@ -179,7 +180,7 @@ def fault_notes(trace: Trace, project: Project) -> tuple[str, ...]:
     for fault, seen in zip(located(trace, project), trace.faults, strict=True):
         if fault.kind not in told or wave_order_is_promised(_vendor_of(trace, seen), fault):
             continue
-        key = fault.kind, fault.kernel, fault.scope, frozenset((fault.place, fault.other))
+        key = fault.kind, template_of(fault.kernel), fault.scope, frozenset((fault.place, fault.other))
         alike[key] = replace(fault, count=alike[key].count + fault.count) if key in alike else fault
     placed = {(fault.kind, fault.kernel) for fault in alike.values() if fault.place.line}
     kinds: dict[str, list[LocatedFault]] = {}
@@ -193,6 +194,12 @@ def fault_notes(trace: Trace, project: Project) -> tuple[str, ...]:
         f"{_listed(faults)}"
         for kind, faults in sorted(kinds.items())
     )
+
+
+def template_of(kernel: str) -> str:
+    """The kernel's name without template arguments, which all its instances have in common."""
+    without = _ARGUMENTS.sub("", kernel)
+    return without if without == kernel else template_of(without)
 
 
 def _vendor_of(trace: Trace, fault: Fault) -> str:

@@ -124,6 +124,7 @@ class Fault:
     value: int | None = None  # 4 bytes there before the access
     resident: int | None = None  # of a deadlock: blocks that fit on the device, where others were not begun
     detail: str | None = None
+    same_value: bool = False  # of two stores: the second changed nothing
     code_offset: int | None = None  # in the module's code object, of an instruction that stops
 
 
@@ -203,7 +204,16 @@ class Trace:
         path = self.directory / "faults.jsonl"
         if not path.exists():
             return ()
-        return tuple(parse_fault(path, row) for row in _json_lines(path))
+        found = (parse_fault(path, row) for row in _json_lines(path))
+        return tuple(fault for fault in found if not self._is_one_statement(fault))
+
+    def _is_one_statement(self, fault: Fault) -> bool:
+        """Copies of one store, as of an unrolled loop, by which several threads store the same value."""
+        if not fault.same_value or fault.module is None or fault.site is None or fault.other_site is None:
+            return False
+        sites = self.modules[fault.module].sites
+        first, second = sites[fault.site].locations, sites[fault.other_site].locations
+        return bool(first) and first == second
 
     def kernel_of(self, fault: Fault) -> KernelFacts | None:
         """Of the module that it was seen in, else of any that has the kernel."""
@@ -311,6 +321,7 @@ def parse_fault(path: Path, row: Mapping[str, Any]) -> Fault:
             value=row.get("value"),
             resident=_optional(row.get("resident")),
             detail=row.get("detail"),
+            same_value=bool(row.get("same_value", False)),
             code_offset=_optional(row.get("code_offset")),
         )
     except (KeyError, TypeError, ValueError) as error:

@@ -46,3 +46,10 @@ class Defect:
     geometry: Geometry | None = None
     schedule: str = ""  # in which order it shows
     count: int = 1
+    also: tuple[str, ...] = ()  # further kernels of the same template that show it
+    pairs: int = 1  # of accesses of these lines
+
+    @property
+    def lines(self) -> frozenset[tuple[str, int]]:
+        """What it is about, whichever of the accesses there are named."""
+        return frozenset((point.file, point.line) for point in (self.point, self.other) if point is not None)

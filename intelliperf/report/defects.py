@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from intelliperf.records import Defect, DefectLevel, SourcePoint
+from intelliperf.sentences import counted
 
 FORMAT_VERSION = 1
+_SHOWN = 4  # instances of a template
 
 
 def defect_lines(defects: Sequence[Defect]) -> Iterator[str]:
@@ -18,6 +20,10 @@ def defect_lines(defects: Sequence[Defect]) -> Iterator[str]:
         if defect.memory:
             yield f"    {defect.memory}"
         yield f"    in {_launch(defect)}; {_times(defect.count)}; seen {defect.schedule}"
+        if defect.pairs > 1:
+            yield f"    stands for {defect.pairs} pairs of accesses of the same lines"
+        if defect.also:
+            yield f"    also in {_listed(defect.also)}"
         if defect.remedy:
             yield f"    remedy: {defect.remedy}"
         yield ""
@@ -56,6 +62,8 @@ def _object(defect: Defect) -> dict[str, Any]:
         "block": list(geometry.block) if geometry else None,
         "schedule": defect.schedule,
         "count": defect.count,
+        "also": list(defect.also),
+        "pairs": defect.pairs,
     }
 
 
@@ -80,6 +88,11 @@ def _launch(defect: Defect) -> str:
         return defect.kernel
     grid, block = ("×".join(map(str, size)) for size in (defect.geometry.grid, defect.geometry.block))
     return f"{defect.kernel}, launch {defect.launch} of {grid} blocks of {block} threads"
+
+
+def _listed(kernels: Sequence[str]) -> str:
+    more = len(kernels) - _SHOWN
+    return ", ".join(kernels[:_SHOWN]) + (f" and {counted(more, 'further instance')}" if more > 0 else "")
 
 
 def _times(count: int) -> str:

@@ -66,6 +66,9 @@ def misuses(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("partly", {"deadlock": "error"}, EXIT_DEFECTS),
         ("freed", {"use-after-free": "error"}, EXIT_DEFECTS),
         ("large", {"invalid-launch": "error", "nothing-ran": "error"}, EXIT_DEFECTS),
+        ("sorted", {"assertion": "error"}, EXIT_DEFECTS),
+        ("marked", {}, 0),
+        ("shifted", {"race": "error"}, EXIT_DEFECTS),
         ("both", {"invalid-launch": "error"}, EXIT_DEFECTS),
     ],
 )
@@ -79,6 +82,7 @@ def test_misuses_that_happen_to_work_are_named(
     assert check_application(options) == status
     found = json.loads(capsys.readouterr().out)
     assert {defect["rule"]: defect["level"] for defect in found["defects"]} == rules
+    assert len(found["defects"]) == len(rules)
     marked = {rule for rule in rules if rule not in ("invalid-launch", "nothing-ran")}
     lines = (misuses / "misuses.cu").read_text().splitlines()
     for defect in (one for one in found["defects"] if one["rule"] in marked):

@@ -263,6 +263,15 @@ def test_notes_that_say_the_same_of_one_kernel_are_one(recording: Recording, pro
     assert note.rule == "wave-order" and note.count == 9 and "2 other pairs of accesses" in note.what
 
 
+@pytest.mark.parametrize(("other", "same_value", "told"), [(4, True, 0), (4, False, 1), (5, True, 1)])
+def test_equal_stores_by_copies_of_one_statement_are_no_race(
+    recording: Recording, project: Path, tmp_path: Path, other: int, same_value: bool, told: int
+) -> None:
+    recording.sites = [site("store", project / "app.hip", line) for line in (4, other)]
+    race = {**_fault("race", 0, "block"), "other_site": 1, "same_value": same_value}
+    assert len(_located(recording, tmp_path / "a", project, race)) == told
+
+
 def test_faults_that_the_original_has_are_reported_but_not_held_against_the_candidate(
     recording: Recording, project: Path, tmp_path: Path
 ) -> None:

@@ -91,6 +91,21 @@ def test_of_races_of_the_same_two_lines_the_widest_is_told() -> None:
     assert [one.remedy for one in each_once([*told, (wave, elsewhere)])] == ["block", "block"]
 
 
+def test_what_all_instances_of_a_template_do_wrong_on_one_line_is_told_once() -> None:
+    told = []
+    for kernel, scopes in (("sum<float>", ("wave", "block")), ("sum<at<int>, 2>", ("block",)), ("other", ("block",))):
+        fault = Fault("race", 0, kernel, 0, 1, 2, "block", "shared", 3, None, None)
+        written = replace(RACE, kernel=kernel, point=WRITE, other=READ, count=3)
+        told += [(replace(fault, scope=scope), replace(written, what=scope)) for scope in scopes]
+        told.append((fault, replace(written, point=WRITE, other=WRITE, what="block")))
+        told.append((fault, replace(written, point=READ, other=WRITE, what="block")))
+    pair, store, *others = each_once(told)
+    assert (pair.kernel, pair.also, pair.pairs, pair.count) == ("sum<float>", ("sum<at<int>, 2>",), 2, 12)
+    assert (pair.what, store.other, store.also) == ("block", WRITE, ("sum<at<int>, 2>",))
+    assert [(one.kernel, one.also) for one in others] == [("other", ()), ("other", ())]
+    assert "    also in sum<at<int>, 2>" in defect_lines((pair,))
+
+
 def test_a_program_that_fails_before_its_first_kernel_is_told_with_its_status_and_words(tmp_path: Path) -> None:
     fails = run([sys.executable, "-c", "raise ValueError('Pointer argument 0')"], tmp_path, 10.0, tmp_path, "fails")
     (defect,) = nothing_ran((Watched(IN_ORDER, (), fails),), Project(tmp_path))

@@ -15,6 +15,7 @@ SYNCHRONISERS = {
     "__simt_ptx_mma": ("collective", "matrix product"),
     "__simt_collective": ("collective", "collective"),
 }
+STOPS = frozenset(("__simt_trap", "__simt_assert_fail"))
 BARRIERS = SYNCHRONISERS.keys() - {"__simt_collective"}
 _COLLECTIVES = (
     "shuffle", "shuffle up", "shuffle down", "shuffle xor", "ballot", "wave barrier", "match any", "match all",

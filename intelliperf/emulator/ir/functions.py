@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from intelliperf.emulator.ir.addresses import Addresses
-from intelliperf.emulator.ir.calls import BARRIERS, SYNCHRONISERS, collective_name
+from intelliperf.emulator.ir.calls import BARRIERS, STOPS, SYNCHRONISERS, collective_name
 from intelliperf.emulator.ir.debuginfo import DebugInfo
 from intelliperf.emulator.ir.doubts import Doubts
 from intelliperf.emulator.ir.layout import Layout
@@ -378,6 +378,9 @@ class FunctionRewriter:
             if name == "__simt_collective":
                 operation = collective_name(text)
             self._both(f"  call void @__simt_at(i32 {self._position(kind, operation, location)})")
+            return False
+        if name in STOPS:
+            self._both(f"  call void @__simt_at(i32 {self._position('call', name, location)})")
             return False
         if name in self._around.defined:
             self._direct_call(call, text, name, location)

@@ -46,7 +46,7 @@ void __simt_turn(uint32_t loop, uint32_t depth, uint32_t turn);  // at a loop's 
 void __simt_fence(uint32_t code);                                // kFence…; also where the source has one
 void __simt_leave(uint32_t depth);  // where a loop has ended: how many there still are round the lane
 // Both versions:
-void __simt_at(uint32_t site);    // before a barrier or collective: where it is
+void __simt_at(uint32_t site);    // before a barrier, collective or stop: where it is
 void __simt_call(uint32_t site);  // around calls that were not inlined
 void __simt_return();
 void __simt_barrier();

@@ -152,6 +152,7 @@ std::string to_json(const Noted& entry, const LaunchRequest& request, uint32_t l
   else
     line.null();
   if (fault.code_offset != kNoOffset) line.key("code_offset").number(fault.code_offset);
+  if (fault.same_value) line.key("same_value").boolean(true);
   if (fault.why) line.key("detail").string(fault.why);
   line.key("count").number(entry.count);
   line.end_object();
@@ -196,7 +197,8 @@ int abort_status = 0;
 void note_fault(const Fault& fault) {
   for (Noted& known : noted()) {
     if (known.fault.kind != fault.kind || known.fault.site != fault.site ||
-        known.fault.other_site != fault.other_site || known.fault.scope != fault.scope)
+        known.fault.other_site != fault.other_site || known.fault.scope != fault.scope ||
+        known.fault.same_value != fault.same_value)
       continue;
     ++known.count;
     if (known.fault.cause == FaultCause::kUnknown) known.fault.cause = fault.cause;
@@ -212,8 +214,11 @@ void note_fault(const Fault& fault) {
     made.fault.address_offset = int64_t(fault.address - owner->base);
     made.fault.allocation_bytes = owner->bytes;
   }
-  memcpy(&made.value, reinterpret_cast<const void*>(fault.address),
-         sizeof made.value < fault.bytes ? sizeof made.value : fault.bytes);
+  if (fault.held)
+    made.value = *fault.held;
+  else
+    memcpy(&made.value, reinterpret_cast<const void*>(fault.address),
+           sizeof made.value < fault.bytes ? sizeof made.value : fault.bytes);
 }
 
 bool noted_bad_access() {

@@ -2,6 +2,7 @@
 // to faults.jsonl at the end of the launch.
 #pragma once
 #include <cstdint>
+#include <optional>
 
 #include "lane.h"
 #include "launch.h"
@@ -54,6 +55,8 @@ struct Fault {
   int64_t address_offset = 0;     // from the base of its allocation
   uint64_t allocation_bytes = 0;  // 0: in none
   bool freed = false;             // of an access out of bounds: the allocation was freed before
+  bool same_value = false;        // of two stores: the second changed nothing
+  std::optional<uint32_t> held;   // what memory held before the access, where it no longer does
   // Of a stop in a GPU's own code: where in its code object, and why in a text that stays.
   uint64_t code_offset = kNoOffset;
   const char* why = nullptr;
@@ -70,6 +73,8 @@ void flush_faults(const LaunchRequest& request, uint32_t launch_index);
 extern int abort_status;
 // Ends the current lane and with it the launch. Runs on the lane's stack.
 [[noreturn]] void abort_lane(int status);
+// Stops the present lane in what device code called, which has no site of its own.
+[[noreturn]] void trap_in_a_call();
 
 // Turns SIGSEGV, SIGBUS, SIGFPE and SIGILL of device code into the end of the launch.
 class SignalGuard {

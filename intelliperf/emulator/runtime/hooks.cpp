@@ -60,9 +60,22 @@ void park_at_barrier(LaneState state, uint32_t& counter) {
   simt_park();
 }
 
+[[noreturn]] void stop_lane(FaultKind kind, uint32_t site, int status) {
+  Fault fault{kind};
+  fault.site = site;
+  fault.thread = simt_current->thread.linear;
+  note_fault(fault);
+  abort_lane(status);
+}
+
 }  // namespace
 
 bool named_barrier_passed;
+
+void trap_in_a_call() {
+  const Lane* lane = simt_current;
+  stop_lane(FaultKind::kTrap, lane->state == LaneState::kAccess ? lane->site : kNoSite, kLaunchFailed);
+}
 
 // Waves hide one another's latency: a quarter of that of the first cache is taken to remain.
 void pass_request(bool memory) {
@@ -190,14 +203,7 @@ SIMT_EXPORT void __simt_grid_barrier() {
 SIMT_EXPORT uint64_t __simt_clock() { return read_clock(device().clock_hz); }
 SIMT_EXPORT uint64_t __simt_wall_clock() { return read_clock(kWallClockHz); }
 
-SIMT_EXPORT void __simt_trap() {
-  Lane* lane = simt_current;
-  Fault fault{FaultKind::kTrap};
-  fault.site = lane->state == LaneState::kAccess ? lane->site : kNoSite;
-  fault.thread = lane->thread.linear;
-  note_fault(fault);
-  abort_lane(kLaunchFailed);
-}
+SIMT_EXPORT void __simt_trap() { stop_lane(FaultKind::kTrap, simt_current->site, kLaunchFailed); }
 
 SIMT_EXPORT void __simt_exit() { end_lane(); }
 
@@ -207,13 +213,10 @@ SIMT_EXPORT void __simt_assert_fail(const char* expression, const char* file, ui
   fprintf(stderr, "intelliperf: %s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u]: assertion `%s' failed\n", file, line,
           function, __simt_grid.block_index[0], __simt_grid.block_index[1], __simt_grid.block_index[2],
           lane->thread.index[0], lane->thread.index[1], lane->thread.index[2], expression);
-  Fault fault{FaultKind::kAssert};
-  fault.thread = lane->thread.linear;
-  note_fault(fault);
-  abort_lane(kAssertFailed);
+  stop_lane(FaultKind::kAssert, lane->site, kAssertFailed);
 }
 
-SIMT_EXPORT void __simt_pure_virtual() { __simt_trap(); }
+SIMT_EXPORT void __simt_pure_virtual() { trap_in_a_call(); }
 
 SIMT_EXPORT int __simt_printf(const char* format, ...) {
   note_outside_effect();

@@ -247,9 +247,19 @@ void RaceDetector::settle_stores() {
   for (const Twice& store : twice_) {
     uint64_t now = 0;
     memcpy(&now, store.address, store.bytes);
-    if (now != store.before) conflict(store.fault, ignored);
+    if (now == store.before && store.one_site) continue;
+    Fault fault = store.fault;
+    fault.same_value = now == store.before;
+    fault.held = uint32_t(store.before);
+    conflict(fault, ignored);
   }
   twice_.clear();
+}
+
+void RaceDetector::settle_later(const Common& access, const Fault& fault, uint64_t address, bool one_site) {
+  const uint32_t bytes = access.bytes >= 4 && address % 4 == 0 ? 4 : 1;
+  twice_.push_back({reinterpret_cast<const void*>(address), 0, fault, bytes, one_site});
+  memcpy(&twice_.back().before, twice_.back().address, bytes);
 }
 
 // A plain read of a word that its whole wave, or several waves, have read since they last synchronised.
@@ -361,9 +371,7 @@ void RaceDetector::check_against_write(const Common& access, const ShadowCell& c
       return;
     }
     if (relation.scope == FaultScope::kWave || relation.softly || twice_.size() >= kMaxTwice) return;
-    const uint32_t bytes = access.bytes >= 4 && address % 4 == 0 ? 4 : 1;
-    twice_.push_back({reinterpret_cast<const void*>(address), 0, fault, bytes});
-    memcpy(&twice_.back().before, twice_.back().address, bytes);
+    settle_later(access, fault, address, true);
     return;
   }
   if (relation.softly) {
@@ -381,6 +389,11 @@ void RaceDetector::check_against_write(const Common& access, const ShadowCell& c
     fault.cause = FaultCause::kLostUpdate;
   }
   if (!access.writes && is_dead_yet(fault, access.strong, {wave_bit(thread), access.site})) return;
+  if (access.writes && !access.reads && !access.updates && twice_.size() < kMaxTwice) {
+    ++(relation.scope == FaultScope::kWave ? found.wave : found.others);
+    settle_later(access, fault, address, false);
+    return;
+  }
   conflict(fault, found);
 }
 

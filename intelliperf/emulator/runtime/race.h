@@ -5,7 +5,7 @@
 //   the wave, where its lanes have not synchronised since          → warp-synchronous dependence (`wave`),
 //   the block, where no barrier and no published value stands between them → race (`block`),
 //   the launch, where no published value has come over                → race (`grid`).
-// Not reported: two stores of one value by the same instruction, and pairs of which both are atomic or volatile,
+// Not reported: two stores of one value by the same instruction (of different ones they are marked), and pairs of which both are atomic or volatile,
 // unless their scope is too narrow, one is the second half of an update that is not atomic, or both are volatile and no
 // fence keeps what is read in order with a flag that its reader waited for; and reads of machine code that come to
 // nothing, see dead_reads.h.
@@ -106,11 +106,12 @@ class RaceDetector {
     bool shared_bytewise = false;
     DeadReads dead_reads;
   };
-  struct Twice {  // two stores by one instruction: a race if they differ, which shows when the second has been made
+  struct Twice {  // two stores: whether their values differ shows when the second has been made
     const void* address;
     uint64_t before;
     Fault fault;
     uint32_t bytes;
+    bool one_site;  // by one instruction: a race only if they differ
   };
   ShadowCell* map_cells(uint64_t count);
   Chunk* global_chunk(uint64_t address);
@@ -161,6 +162,7 @@ class RaceDetector {
                  uint64_t address) const;
   void conflict(const Fault& fault, Conflicts& found);
   void settle_stores();
+  void settle_later(const Common& access, const Fault& fault, uint64_t address, bool one_site);
   bool is_dead_yet(const Fault& fault, bool strong, const DeadReads::Read& read) {
     const bool plain = machine_ && !strong && !fault.shared && fault.scope == FaultScope::kBlock;
     return plain && state_->dead_reads.hold(fault, read, *machine_);

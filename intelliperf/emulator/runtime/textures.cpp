@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "fault_log.h"
 #include "host_api.h"
 
 namespace simt {
@@ -263,12 +264,10 @@ int DestroySurfaceObject(uint64_t object) { return object == 0 ? kSuccess : dest
 // What device code asks; include/simt/textures.h. A handle that names nothing stops the kernel.
 extern "C" {
 
-void __simt_trap();
-
 namespace {
 const Object* used(uint64_t handle) {
   const Object* object = object_of(handle);
-  if (!object) __simt_trap();
+  if (!object) trap_in_a_call();
   return object;
 }
 }  // namespace
@@ -312,7 +311,7 @@ __attribute__((visibility("default"))) void* __simt_surface_place(uint64_t handl
   for (int axis = 0; axis < 3; ++axis) {
     const bool outside = at[axis] < 0 || at[axis] >= object->size[axis];
     if (!outside) continue;
-    if (boundary == kTrap) __simt_trap();
+    if (boundary == kTrap) trap_in_a_call();
     if (boundary != kClampTo) return nullptr;
     at[axis] = std::clamp(at[axis], 0, object->size[axis] - 1);
   }

@@ -1,4 +1,8 @@
 // One misuse per run, named by the argument; marked lines are what `check` is to name.
+#ifdef __CUDA__
+#error "nvcc defines no such macro: programs know clang by it"
+#endif
+#include <cassert>
 #include <cstdio>
 #include <cstring>
 #include <cuda_runtime.h>
@@ -38,6 +42,20 @@ __global__ void partly(float* data) {
   data[threadIdx.x] = v;
 }
 __global__ void touch(float* data) { data[threadIdx.x] = 1; }  // use-after-free
+__global__ void sorted(const int* keys) {
+  int i = threadIdx.x;
+  if (i > 0) assert(keys[i] > keys[i - 1]);  // assertion
+}
+__global__ void marked(int* found, const int* keys) {
+#pragma unroll
+  for (int k = 0; k < 4; ++k)
+    if (keys[threadIdx.x * 4 + k] == 0) found[0] = 1;  // fine: all store the same
+}
+template <int Turns>
+__global__ void shifted(int* data) {
+#pragma unroll
+  for (int k = 0; k < Turns; ++k) data[threadIdx.x + 1 + k] = data[threadIdx.x + k];  // race
+}
 
 int main(int, char** argv) {
   const char* which = argv[1];
@@ -54,6 +72,12 @@ int main(int, char** argv) {
   if (!strcmp(which, "freed")) cudaFree(a), touch<<<1, 128>>>(a);
   if (!strcmp(which, "large")) touch<<<1, 2048>>>(a);
   if (!strcmp(which, "both")) touch<<<1, 2048>>>(a), touch<<<1, 128>>>(b);
+  if (!strcmp(which, "sorted")) sorted<<<1, 64>>>(reinterpret_cast<int*>(a));
+  if (!strcmp(which, "marked")) marked<<<2, 64>>>(reinterpret_cast<int*>(b), reinterpret_cast<int*>(a));
+  if (!strcmp(which, "shifted")) {
+    shifted<2><<<1, 64>>>(reinterpret_cast<int*>(a));
+    shifted<3><<<1, 64>>>(reinterpret_cast<int*>(a));
+  }
   cudaDeviceSynchronize();
   return 0;
 }
