@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kLeastExponent = 3, kMostExponent = 20;
 constexpr size_t kMostConstants = 12;
-constexpr size_t kMostLimits = 4;
+constexpr size_t kMostLimits = 6;
 constexpr size_t kMostPairs = 12;         // two ways for six pairs
 constexpr int64_t kMostRaised = 1 << 20;  // so that no product of two overflows
 constexpr int64_t kManyTimes =
@@ -137,9 +137,13 @@ std::vector<int64_t> candidates(const Quantity& slot, int64_t value, const std::
     if (2 * value <= most_size(value)) wanted.push_back(2 * value);  // all that allocations have room for
     if (settings().accesses * kManyTimes < kMostAltered) wanted.push_back(kManyTimes * value + step);
     size_t added = 0;
-    for (const int64_t c : constants)
-      for (const int64_t one : {c, c + 1, c - 1})
-        if (c >= 2 && c < most_size(value) && one % step == 0 && added++ < kMostConstants) wanted.push_back(one);
+    const auto name = [&](int64_t c, int64_t one) {
+      if (c < 2 || c >= most_size(value) || one % step != 0 || added >= kMostConstants) return;
+      added += std::find(wanted.begin(), wanted.end(), one) == wanted.end();
+      wanted.push_back(one);
+    };
+    for (const int64_t c : constants) name(c, c), name(c, c + 1);
+    for (const int64_t c : constants) name(c, c - 1);
     for (const int64_t c : slot.constants)
       for (const int64_t one : {c, c + 1})
         if (c >= 2 && c <= kMostOfAModule && one % step == 0 && one <= 2 * value) wanted.push_back(one);
@@ -503,8 +507,8 @@ std::vector<OtherSize> other_sizes(const std::vector<Quantity>& slots, const Lau
       }
       if (size < kLeastSize) continue;
       bool& done = other.larger ? keyed : bare;
-      const auto beside = [&](int64_t c) { return value - 1 <= c && c <= value + 1; };
-      // Integers beyond a limit that only one version has show only together with a size beyond it.
+      const auto beside = [&](int64_t c) { return value - 1 <= c && c <= value; };
+      // Integers beyond a limit that only one version has show only together with a size that reaches it.
       const bool limited =
           other.larger && std::any_of(constants.begin(), constants.end(), beside) && limits++ < kMostLimits;
       if (done && !limited) continue;
