@@ -24,6 +24,7 @@ class Feature(Enum):
     RESIDENT_BLOCKS = "resident_blocks"
     POISON = "poison"
     LDS_POISON = "lds_poison"
+    NAN_RANK = "nan_rank"
     MEMORY = "memory"
     CLOCK_SCALE = "clock_scale"
     ROUNDING = "rounding"
@@ -93,6 +94,7 @@ class Interception:
     resident_blocks: int | None = None
     poison: int | None = None  # a byte: what fresh memory is filled with
     lds_poison: int | None = None  # a byte: what the LDS of every block begins with; default: garbage as it comes
+    nan_rank: int | None = None  # 1, 2: where numbers are compared to find the largest, NaN wins, or loses
     memory: Bounds | None = None
     clock_scale: float | None = None  # a factor on the modelled clock: printed times can be told from answers
     rounding: Rounding | None = None  # of all arithmetic of kernels

@@ -209,7 +209,8 @@ class AlgebraGate:
     ) -> Proof:
         """Without the laws of roots and quotients first: most candidates leave these alone, and laws cost time."""
         proof = self._run_once(trial, field_, altered, calibration, symbolic, True, beside)
-        if proof.observer is None or not proof.observer.free or proof.all_equal:
+        unranked = beside is not None and beside.by_nan
+        if not unranked and (proof.observer is None or not proof.observer.free or proof.all_equal):
             return proof
         return self._run_once(trial, field_, altered, calibration, symbolic, False, beside)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -103,6 +103,8 @@ class AlgebraObserver:
     sure: set[Launched] = field(default_factory=set)  # the same numbers there, as exact as the original's
     controls: set[Key] = field(default_factory=set)  # buffers in which a planted number was noticed
     endless: dict[tuple[int, Key], Mask] = field(default_factory=dict)  # see `Account.endless`, per byte
+    # At the next point: bytes of a buffer, None for all, that the original's own order decides.
+    undecided: Mapping[Key, Mask | None] = field(default_factory=dict)
     left_out: set[Key] = field(default_factory=set)  # what cannot be compared element by element
 
     def compare(
@@ -125,6 +127,8 @@ class AlgebraObserver:
                 continue
             if self._left_out(base, key) or mine.size != theirs.size:
                 self.left_out.add(key)
+                continue
+            if key in self.undecided and self.undecided[key] is None:
                 continue
             account = self._buffer(base, other, (mine, theirs), deadline)
             if not account.elements:
@@ -192,9 +196,17 @@ class AlgebraObserver:
             if not any(side.words or side.halves for side in sides):
                 continue
             self._prove(key_of(mine), sides[0])
-            mask = self.calibration.undefined.get(base.dispatch.index, key_of(mine), start, size)
+            mask = self._undefined(base.dispatch.index, key_of(mine), start, size)
             account = account.joined(compare(self.field_, sides[0], sides[1], mask, self.symbolic))
         return account
+
+    def _undefined(self, launch: int, key: Key, start: int, size: int) -> Mask | None:
+        mask = self.calibration.undefined.get(launch, key, start, size)
+        undecided = self.undecided.get(key)
+        if undecided is None or undecided.size < start + size:
+            return mask
+        part = undecided[start : start + size]
+        return part if mask is None else mask | part
 
     def _prove(self, key: Key, original: Shaded) -> None:
         """Once per buffer, on live content: a number that is off must be told apart."""

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import replace
 
 from intelliperf.interception.wire import Deadline
 from intelliperf.validation.algebraobserver import AlgebraObserver
+from intelliperf.validation.buffers.elements import Mask
 from intelliperf.validation.calibration import Calibration
 from intelliperf.validation.checker import Checker
-from intelliperf.validation.othernumbers import TWIN, DoubtingChecker
+from intelliperf.validation.nanplaces import with_nan
+from intelliperf.validation.othernumbers import NAN_LOSES, NAN_WINS, TWIN, DoubtingChecker
 from intelliperf.validation.runs.events import Divergence
 from intelliperf.validation.runs.lockstep import Followed, Observer, Paused, Sync
-from intelliperf.validation.runs.pairing import Pairing
+from intelliperf.validation.runs.pairing import Key, Pairing
 from intelliperf.validation.runs.side import SideRun
 
 
@@ -25,8 +28,11 @@ class BesideShadows:
         self._fresh = fresh
         self._numbers = fresh()
         self._algebra: AlgebraObserver | None = None
+        self._runs = 0
         self._learn: Callable[[], Calibration] | None = None
         self.twin = twin
+        self.by_nan = False  # is what the shadows are apart in what was made NaN?
+        self._undecided: dict[tuple[int, str], dict[Key, Mask | None]] = {}  # by launch, in any run
         self.wrong: Divergence | None = None
         self.followed: Followed | None = None  # once the run has ended
 
@@ -35,6 +41,11 @@ class BesideShadows:
         self._numbers = self._fresh()
         self._algebra, self._learn = algebra, lambda: allowed(algebra)
         self.wrong = self.followed = None
+        if self._runs and self.twin is not None:
+            rank = NAN_WINS if self._runs % 2 == 0 else NAN_LOSES
+            self.twin = replace(self.twin, interception=self.twin.interception | rank)
+        self._runs += 1
+        self.by_nan = False
         return self
 
     def compare(
@@ -42,15 +53,38 @@ class BesideShadows:
     ) -> Divergence | None:
         if self._algebra is None or self._learn is None:
             raise RuntimeError("no run has begun")
-        doubting = isinstance(self._numbers, DoubtingChecker)
         if other.side.label == TWIN:
-            return self._numbers.compare(sync, base, other, pairing, deadline) if doubting else None
+            return self._see_twin(sync, base, other, pairing, deadline)
+        ranks = with_nan(base.dispatch.alteration)
+        undecided = self._undecided.get((base.dispatch.index, base.dispatch.alteration), {}) if ranks else {}
+        self._algebra.undecided = undecided
+        self._numbers.leave_out({(sync.number, key): mask for key, mask in undecided.items()})
         found = self._algebra.compare(sync, base, other, pairing, deadline)
         if found is None and self.wrong is None:
             self._numbers.hold_to(self._learn())
             self._numbers.leave_out(self._algebra.endless)
             self.wrong = self._numbers.compare(sync, base, other, pairing, deadline)
+        self.by_nan |= found is not None and ranks and self.twin is not None
         return found
+
+    def _see_twin(
+        self, sync: Sync, base: Paused, twin: Paused, pairing: Pairing, deadline: Deadline
+    ) -> Divergence | None:
+        if not isinstance(self._numbers, DoubtingChecker):
+            return None
+        found = self._numbers.compare(sync, base, twin, pairing, deadline)
+        known = self._undecided.setdefault((base.dispatch.index, base.dispatch.alteration), {})
+        for key, mask in self._numbers.left_out(sync.number).items():
+            before = known.get(key, mask)
+            if mask is None or before is None or mask.size != before.size:
+                known[key] = None
+            else:
+                known[key] = mask | before
+        return found
+
+    @property
+    def unranked(self) -> Collection[str]:
+        return self._numbers.unranked if isinstance(self._numbers, DoubtingChecker) else ()
 
     def unsettled(self, label: str) -> Divergence | None:
         """See `Checker.unsettled`."""

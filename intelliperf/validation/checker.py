@@ -57,6 +57,7 @@ class Checker:
     restricted: bool = False  # the candidate adds __restrict__, and nobody will look whether it may
     forgets: bool = False  # spoil the candidate's scratch memory wherever it was compared
     altered: bool = False  # the data are not the application's: one NaN is as good as another
+    puts_aside: bool = True  # NaN that the other has no NaN for is looked at again, see `nanplaces`
     without: set[tuple[int, Key]] = field(default_factory=set)  # buffers not to look at, by the number of the point
     nan_places: NanPlaces = field(default_factory=NanPlaces)  # of altered launches
     loose: dict[tuple[int, Key], Mask] = field(default_factory=dict)  # and bytes of a buffer, likewise
@@ -88,9 +89,12 @@ class Checker:
         """From here on."""
         self.calibration = calibration
 
-    def leave_out(self, places: Mapping[tuple[int, Key], Mask]) -> None:
-        """Bytes that nothing follows from, by comparison and buffer."""
+    def leave_out(self, places: Mapping[tuple[int, Key], Mask | None]) -> None:
+        """Bytes that nothing follows from, by comparison and buffer; None for all of it."""
         for where, mask in places.items():
+            if mask is None:
+                self.without.add(where)
+                continue
             known = self.loose.get(where)
             self.loose[where] = mask if known is None or known.size != mask.size else known | mask
 
@@ -263,7 +267,7 @@ class Checker:
             if not np.array_equal(expected, found):
                 self.apart.add(key)
             wrong = self._wrong(allowance, expected, found, copied, alteration)
-            if self.altered and alteration == NAN and not copied:
+            if self.altered and self.puts_aside and alteration == NAN and not copied:
                 wrong = self.nan_places.set_aside(key, sync.number, allowance, offset, wrong, (expected, found))
             builder.add(offset, wrong, expected, found)
         return self._told(key, allowance, builder.mismatch(), copied)

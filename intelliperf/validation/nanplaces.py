@@ -23,6 +23,11 @@ _BESIDE = "another size, and NaN "  # where nobody may read: with the original, 
 FAR = ("some numbers large", "some numbers large and negative")
 
 
+def with_nan(alteration: str) -> bool:
+    """Were numbers made NaN, so that finding the largest of them depends on the order in which they are compared?"""
+    return "NaN" in alteration
+
+
 @dataclass(frozen=True)
 class _Place:
     number: int  # of the point of comparison

@@ -22,6 +22,8 @@ from intelliperf.validation.othernumbers import (
     LARGER,
     MORE_ORDERS,
     NAMED,
+    NAN_LOSES,
+    NAN_WINS,
     TOGETHER,
     TWIN,
     TWIN_GARBAGE,
@@ -145,7 +147,11 @@ class NumbersGate:
                 return wrong.alteration
             if all(_holds(one) for one in beside.values()):
                 seen = {one: beside[one.way].followed for one in alterations if beside[one.way].has_one_answer}
-                told |= {one: told_of(one, of, True) for one, of in seen.items() if of and _seen_enough(one, of)}
+                told |= {
+                    one: told_of(one, of, True, beside[one.way].unranked)
+                    for one, of in seen.items()
+                    if of and _seen_enough(one, of)
+                }
                 return None
             allowed = {one: self._algebra.allowed(calibration, proofs[one.way]) for one in alterations}
             if not any(allowed.values()):
@@ -195,7 +201,8 @@ class NumbersGate:
             if proof.rejection is not None:
                 return Rejection(proof.rejection.outcome, f"{alteration.wrong}: {proof.rejection.detail}")
             if proof.observer is not None and beside.followed is not None and _holds(beside) and beside.has_one_answer:
-                return told_of(alteration, beside.followed, Feature.ROOMY_MEMORY in self._reference.backend.honours)
+                roomy = Feature.ROOMY_MEMORY in self._reference.backend.honours
+                return told_of(alteration, beside.followed, roomy, beside.unranked)
             allowed = self._algebra.allowed(calibration, proof)
             found = self._held_to(trial, alteration, allowed) if allowed is not None else found
             if (
@@ -235,7 +242,7 @@ class NumbersGate:
     def _twin(self, trial: Trial, altered: Interception, order: Interception = TWIN_ORDER) -> SideRun:
         """A number that makes it much slower than the original is left alone."""
         patient = replace(altered, other_seconds=_TWIN_PATIENCE * _MOST_SECONDS)
-        return SideRun(TWIN, trial.case.reference, patient | order | TWIN_GARBAGE)
+        return SideRun(TWIN, trial.case.reference, patient | NAN_WINS | order | TWIN_GARBAGE)
 
     def _by_ways(self, trial: Trial, alterations: Sequence[Alteration], calibration: Calibration) -> Interception:
         """What both versions' launches are altered by, whatever the alterations are of."""
@@ -264,10 +271,11 @@ class NumbersGate:
         observer = self._observer(alteration, calibration)
         try:
             followed = self._followed(trial, [alteration], calibration, observer)
-            for order in MORE_ORDERS:
-                if not _may_be_order(followed.divergences.get(_ALTERED), observer):
+            for number, order in enumerate(MORE_ORDERS):
+                if not _may_be_order(followed.divergences.get(_ALTERED), observer, number == 0):
                     break
-                followed = self._followed(trial, [alteration], calibration, observer, order)
+                ranked = order | (NAN_WINS if number % 2 else NAN_LOSES)
+                followed = self._followed(trial, [alteration], calibration, observer, ranked)
         except SideFailed as error:
             return Told(failed=(f"{alteration.wrong}: the original does not run: {error}",))
         if (twin := followed.divergences.get(TWIN)) is not None:
@@ -280,14 +288,18 @@ class NumbersGate:
         ):
             return Told(failed=(f"{alteration.wrong}: {_NO_ONE_ANSWER}",))
         roomy = Feature.ROOMY_MEMORY in self._reference.backend.honours
-        return found if found is not None else told_of(alteration, followed, roomy)
+        if found is not None:
+            return found
+        unranked = observer.unranked if isinstance(observer, DoubtingChecker) else ()
+        return told_of(alteration, followed, roomy, unranked)
 
     def _observer(self, alteration: Alteration, calibration: Calibration) -> Checker | DoubtingChecker:
         tolerance = self._reference.settings.tolerance
         checker = Checker(calibration, tolerance, altered=True)
         if not self._doubts(alteration):
             return checker
-        return DoubtingChecker(checker, Checker(calibration, tolerance, altered=True), alteration)
+        own = Checker(calibration, tolerance, altered=True, puts_aside=False)
+        return DoubtingChecker(checker, own, alteration)
 
     def _doubts(self, alteration: Alteration) -> bool:
         return alteration.doubtful or not TWIN_ORDER.features <= self._reference.backend.honours
@@ -364,11 +376,14 @@ def _doubts_at(observer: Observer, number: int) -> bool:
     return isinstance(observer, DoubtingChecker) and observer.doubts(number)
 
 
-def _may_be_order(found: Divergence | None, observer: Observer) -> bool:
-    """Is it beside elements that depend on the order, of which more orders may show more?"""
+def _may_be_order(found: Divergence | None, observer: Observer, first: bool) -> bool:
+    """Is it beside elements that depend on the order, of which more orders may show more?
+
+    `first`: NaN won wherever the twin compared numbers, but has not lost yet.
+    """
     if found is None or found.outcome is not Outcome.WRONG_OUTPUT or not isinstance(observer, DoubtingChecker):
         return False
-    return any(number == found.sync for number, _ in observer.checker.loose)
+    return first and found.sync in observer.nan or any(number == found.sync for number, _ in observer.checker.loose)
 
 
 def _nearest_first(constant: float) -> tuple[float, float]:
@@ -406,8 +421,11 @@ def summed(every: Sequence[Told]) -> Told:
     return Told(passed, failed, tuple(text for told in every for text in told.unseen))
 
 
-def told_of(alteration: Alteration, followed: Followed, roomy: bool) -> Told:
-    """Of a run in which nothing went wrong, as far as it was this alteration's."""
+def told_of(alteration: Alteration, followed: Followed, roomy: bool, unranked: Collection[str] = ()) -> Told:
+    """Of a run in which nothing went wrong, as far as it was this alteration's.
+
+    `unranked`: see `DoubtingChecker`.
+    """
     own = (0, alteration.way)  # where only one way was asked for, launches need not say which
     seen = [e for e in followed.events if isinstance(e, Dispatch) and e.target and e.way in own]
     altered = [event for event in seen if event.altered is None or event.altered]
@@ -430,4 +448,5 @@ def told_of(alteration: Alteration, followed: Followed, roomy: bool) -> Told:
         raised = any(event.alteration.startswith(LARGER) for event in compared)
         passed = alteration.with_room if raised else alteration.not_raised or alteration.with_room
         unseen = "" if raised or not alteration.not_raised else _NONE_RAISED
-    return Told((passed + (f" ({coverage})" if coverage else ""),), unseen=tuple(filter(None, [unseen, late])))
+    loose = f"with NaN, what the order of comparisons decides in {', '.join(sorted(unranked))}" if unranked else ""
+    return Told((passed + (f" ({coverage})" if coverage else ""),), unseen=tuple(filter(None, [unseen, late, loose])))

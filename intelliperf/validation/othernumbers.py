@@ -23,6 +23,7 @@ from intelliperf.validation.buffers.ends import idle_end, overrun
 from intelliperf.validation.buffers.tolerance import Steadiness
 from intelliperf.validation.calibration import Calibration, constant, is_few, scalars
 from intelliperf.validation.checker import Checker
+from intelliperf.validation.nanplaces import with_nan
 from intelliperf.validation.runs.events import Divergence
 from intelliperf.validation.runs.lockstep import Paused, Sync
 from intelliperf.validation.runs.pairing import Key, Pairing, key_of
@@ -32,6 +33,7 @@ _MOST_BYTES_TO_END = 1 << 24  # of a buffer, to look where it ends
 TWIN = "original in another order"
 TWIN_ORDER = Interception(lane_order=Order(), block_order=Order())
 MORE_ORDERS = tuple(Interception(lane_order=Order(seed), block_order=Order(seed)) for seed in (1, 2, 5))
+NAN_WINS, NAN_LOSES = Interception(nan_rank=1), Interception(nan_rank=2)  # where the twin compares numbers
 TWIN_GARBAGE = Interception(lds_poison=0x5B)  # what an altered launch leaves unwritten may be read
 
 
@@ -168,6 +170,10 @@ class BesideTwin:
     observer: Checker | DoubtingChecker
 
     @property
+    def unranked(self) -> Collection[str]:
+        return self.observer.unranked if isinstance(self.observer, DoubtingChecker) else ()
+
+    @property
     def no_one_answer(self) -> bool:
         return isinstance(self.observer, DoubtingChecker) and self.observer.no_one_answer
 
@@ -192,6 +198,8 @@ class DoubtingChecker:
     doubtful: set[int] = field(default_factory=set)
     reordered: set[int] = field(default_factory=set)  # where it reads lists in another order when it runs in another
     seen: set[int] = field(default_factory=set)  # where the candidate was looked at
+    nan: set[int] = field(default_factory=set)  # where numbers were made NaN
+    unranked: set[str] = field(default_factory=set)  # buffers in which it then depends on the order what is largest
     bare: set[int] = field(default_factory=set)  # where nothing that the kernel writes has one answer
     ends: dict[tuple[int, Key], int] = field(default_factory=dict)  # of buffers that are left out: no order fills more
     shared_otherwise: bool = True  # the candidate's first block may have other work than the original's
@@ -200,6 +208,8 @@ class DoubtingChecker:
         self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline
     ) -> Divergence | None:
         of_part = base.dispatch.alteration in (PART, PART_OF_LARGER)
+        if with_nan(base.dispatch.alteration):
+            self.nan.add(sync.number)
         if other.side.label == TWIN:
             if base.dispatch.alteration == PART:
                 self.shared_otherwise = True  # until it is seen that the two agree
@@ -235,6 +245,8 @@ class DoubtingChecker:
         known = self.checker.loose.get(where)
         if loose is not None and known is not None and known.size == loose.size:
             loose = loose | known
+        if where[0] in self.nan:
+            self.unranked.add(self.checker.name(where[1]))
         if loose is None or not is_few(loose):
             self.checker.without.add(where)
         else:
@@ -275,12 +287,17 @@ class DoubtingChecker:
         written = [key_of(mine) for mine, _ in pairing.pairs if mine.id in handed and mine.id not in read]
         return bool(written) and all((number, key) in self.checker.without for key in written)
 
+    def left_out(self, number: int) -> dict[Key, Mask | None]:
+        """At that point, by buffer: bytes of it, None for all."""
+        parts: dict[Key, Mask | None] = {key: mask for (at, key), mask in self.checker.loose.items() if at == number}
+        return parts | {key: None for at, key in self.checker.without if at == number}
+
     def hold_to(self, calibration: Calibration) -> None:
         """From here on, both runs."""
         self.checker.hold_to(calibration)
         self.own.hold_to(calibration)
 
-    def leave_out(self, places: Mapping[tuple[int, Key], Mask]) -> None:
+    def leave_out(self, places: Mapping[tuple[int, Key], Mask | None]) -> None:
         self.checker.leave_out(places)
 
     def unsettled(self, label: str) -> Divergence | None:

@@ -26,6 +26,7 @@ from intelliperf.emulator.ir.module import Module, parse_module
 from intelliperf.emulator.ir.onlyread import is_only_read
 from intelliperf.emulator.ir.places import Places, name_locations
 from intelliperf.emulator.ir.quantities import Users, of_variable, only_loaded
+from intelliperf.emulator.ir.rankings import definition as rank_definition
 from intelliperf.emulator.ir.reach import Reach
 from intelliperf.emulator.ir.shadow import Shader, formats
 from intelliperf.emulator.ir.sites import SiteTable
@@ -122,7 +123,7 @@ def instrument(
     if shader is not None:
         head += shader.definitions(bodies, module.declarations)
     if surroundings.reach is not None:
-        head += surroundings.reach.definitions()
+        head += [*surroundings.reach.definitions(), rank_definition()]
     kept = _kept_metadata(bodies, module)
     metadata = {
         "sites": table.sites,

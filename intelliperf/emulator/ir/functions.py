@@ -39,6 +39,7 @@ from intelliperf.emulator.ir.module import Block, Function, Instruction
 from intelliperf.emulator.ir.order import nested_order
 from intelliperf.emulator.ir.polls import Polls
 from intelliperf.emulator.ir.privacy import is_private, pointers_to, private_pointers, read_only_pointers
+from intelliperf.emulator.ir.rankings import Rankings
 from intelliperf.emulator.ir.reach import Reach
 from intelliperf.emulator.ir.recurrences import recurrence
 from intelliperf.emulator.ir.sites import SiteTable
@@ -131,6 +132,8 @@ class FunctionRewriter:
             lambda: self._uniform_values,
             function.name in self._around.kernels,
         )
+        # Only builds that are judged can be asked to rank NaN.
+        self._rankings = Rankings(function, self._addresses, following) if self._around.reach is not None else None
         turns = hooks(blocks, nests, len(self._around.table.blocks))
         for index in order:
             self._fast, self._trace = [], []
@@ -152,6 +155,8 @@ class FunctionRewriter:
             self._both(f"{block.label}:")
         if turns.phi:
             self._trace.append(turns.phi)
+        if self._index == 0 and self._rankings is not None:
+            self._both(*self._rankings.beginning)
         joined = self._joined(block)
         whole = [i for index, i in enumerate(block.instructions) if index not in joined or joined[index] is not None]
         places = tuple(int(found[1]) for i in whole if (found := DEBUG_LOCATION.search(i.text)))
@@ -202,6 +207,9 @@ class FunctionRewriter:
             self._fence(instruction.text)
             return
         elif opcode in ("call", "invoke") and self._rewrite_call(instruction, text, location):
+            return
+        elif opcode == "fcmp" and self._rankings is not None and instruction.result is not None:
+            self._both(*self._rankings.rewritten(instruction.result, text))
             return
         elif opcode in _CHOOSING and self._around.reach is not None:
             self._both(*self._around.reach.choice(text, location))

@@ -18,6 +18,7 @@
 #include "memory.h"
 #include "module_registry.h"
 #include "properties.h"
+#include "settings.h"
 #include "shadow.h"
 
 namespace simt {
@@ -274,6 +275,8 @@ void load(Module& module) {
   module.block_count = block_count ? *block_count : 0;
   const auto* reached_count = symbol<const uint32_t*>(module, "__simt_reached_count");
   module.reached = symbol<const uint8_t*>(module, "__simt_reached");
+  auto* nan_rank = symbol<uint8_t*>(module, "__simt_nan_rank");
+  if (nan_rank) *nan_rank = settings().nan_rank;
   module.reached_count = reached_count && module.reached ? *reached_count : 0;
   char** range = symbol<char**>(module, "__simt_shared_range");
   if (range) {

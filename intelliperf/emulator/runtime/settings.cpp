@@ -116,6 +116,7 @@ Settings read_environment() {
   s.empties_l2 = unsigned_variable("INTELLIPERF_EMPTY_L2", 0) != 0;
   s.spoils_lds = !text_variable("INTELLIPERF_LDS_POISON").empty();
   s.lds_poison = uint8_t(unsigned_variable("INTELLIPERF_LDS_POISON", s.poison));
+  s.nan_rank = uint8_t(unsigned_variable("INTELLIPERF_NAN_RANK", 0));
   s.progress_directory = text_variable("INTELLIPERF_PROGRESS");
   if (text_variable("INTELLIPERF_REPLAY").empty()) s.stop_after = unsigned_variable("INTELLIPERF_STOP_AFTER", 0);
   s.stop_status = int(unsigned_variable("INTELLIPERF_STOP_STATUS", 0));

@@ -31,6 +31,7 @@ struct Settings {
   bool empties_l2 = false;  // before every launch
   bool spoils_lds = false;  // every block begins with LDS full of:
   uint8_t lds_poison = 0;
+  uint8_t nan_rank = 0;                                      // see ir/rankings.py
   OtherNumbersMode other_numbers = OtherNumbersMode::kNone;  // how waited-for launches are altered first
   std::vector<OtherNumbersMode> ways;  // that one and others for which memory is laid out alike, each in its turn
   std::vector<Quantity> slots;         // plain numbers of the kernel, see other_sizes.h
