@@ -13,7 +13,15 @@ from intelliperf.emulator.codelines import code_lines, kernel_line, local_lines
 from intelliperf.emulator.collect import kernel_of
 from intelliperf.emulator.ir.doubts import HOISTED, NEIGHBOURS, ORDER, TURNS, WIDE
 from intelliperf.emulator.modulefacts import ModuleFacts, SiteFacts
-from intelliperf.emulator.sourcelines import Project, absent_file_of, file_of, on_disk, source_text, users_chain
+from intelliperf.emulator.sourcelines import (
+    Project,
+    absent_file_of,
+    file_of,
+    on_disk,
+    run_time_sources,
+    source_text,
+    users_chain,
+)
 from intelliperf.emulator.totals import (
     ATOMIC_KINDS,
     Estimate,
@@ -163,8 +171,10 @@ def _where(orphans: Collection[Path | None], directory: Path) -> str:
     absent = [file for file in files if not file.is_file()]
     if absent:
         return f"it is in {_named(absent)}, which is not on this disk: built elsewhere, or made by exec"
-    common = os.path.commonpath([directory, *(file.parent for file in files)])
     named = _named(files)
+    if all(file.is_relative_to(run_time_sources()) for file in files):
+        return f"the program compiles its text as it runs, and it is in no file of the project: {named} is a copy"
+    common = os.path.commonpath([directory, *(file.parent for file in files)])
     return f"it is in {named}, outside the project {directory}; --project-directory {common} would hold both"
 
 

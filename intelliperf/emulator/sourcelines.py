@@ -13,6 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from intelliperf.emulator.modulefacts import Location
+from intelliperf.processes.storage import cache_directory
 from intelliperf.records import Frame
 
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -38,6 +39,11 @@ class Project:
             if file.is_relative_to(root) and (copy := self.directory / file.relative_to(root)).is_file():
                 return copy
         return None
+
+
+def run_time_sources() -> Path:
+    """Where texts lie that programs hand to NVRTC or hipRTC and have in no file."""
+    return cache_directory() / "rtc" / "sources"
 
 
 def users_chain(locations: Sequence[Location], source: Path, project: Project) -> tuple[Frame, ...]:

@@ -30,6 +30,7 @@ _MOST_FUNCTIONS = 3  # of libraries, named where a program has no kernel of its 
 _LIBRARY_FUNCTION = re.compile(
     rb"(?<=\0)(?:(?:cublas|cufft|cusparse|hipblas|hipfft|curand|hiprand)[A-Z]|roc(?:blas|rand)_)\w+(?=\0)"
 )
+_RUN_TIME_COMPILER = re.compile(rb"(?<=\0)(?:nv|hip)rtcCompileProgram(?=\0)")
 _HOUSEKEEPING = re.compile(r"(?i)create|destroy|(?:set|get)_?[a-z]|version")
 
 
@@ -106,6 +107,11 @@ def library_functions(program: Path) -> tuple[str, ...]:
     found = sorted({name.decode() for name in _LIBRARY_FUNCTION.findall(program.read_bytes())})
     work = [name for name in found if not _HOUSEKEEPING.search(name)] or found
     return tuple(work[:_MOST_FUNCTIONS])
+
+
+def translates_itself(program: Path) -> bool:
+    """Does the program hand device code to NVRTC or hipRTC as it runs?"""
+    return _RUN_TIME_COMPILER.search(program.read_bytes()) is not None
 
 
 def _programs(directory: Path) -> list[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from intelliperf.dropins.compilelog import UNLOGGED
 from intelliperf.errors import BuildFailed, UsageError
 from intelliperf.processes.process import Completed
-from intelliperf.project.builder import Builder, built_program, library_functions
+from intelliperf.project.builder import Builder, built_program, library_functions, translates_itself
 from intelliperf.project.journal import Journal
 from intelliperf.project.recipes import is_python
 from intelliperf.project.scratch import Built
@@ -59,8 +59,10 @@ class Versions:
             version, built = self.builder.build(work, (), self.journal.directory / "build")
         if not built.completed.ok:
             raise BuildFailed(built.complaint())
-        if not version.compile_arguments and not self._compiles_at_run_time():
-            raise BuildFailed(nothing_compiled(built.completed, built_program(version)))
+        program = built_program(version)
+        alone = program is not None and translates_itself(program)
+        if not version.compile_arguments and not alone and not self._compiles_at_run_time():
+            raise BuildFailed(nothing_compiled(built.completed, program))
         if not built.ok:
             raise BuildFailed(f"{built.errors[0]}: is the program's name right?")
         self._refuse_other_sources(version)

@@ -24,6 +24,7 @@ from intelliperf.dropins.frontend import Unit
 from intelliperf.dropins.toolchain import Toolchain, find_toolchain, write_atomically
 from intelliperf.emulator.compiler.cache import file_hash, kept_state
 from intelliperf.emulator.compiler.unit import CompiledModule, compile_module
+from intelliperf.emulator.sourcelines import run_time_sources
 from intelliperf.errors import StorageFull, ToolchainError
 from intelliperf.processes.storage import cache_directory
 
@@ -107,9 +108,7 @@ def _source_file(place: Path, directory: Path, expressions: Sequence[str], devic
         text = f'#pragma clang force_cuda_host_device begin\n#line 1 "{Path(name).name}"\n{text}'
         text += "\n#pragma clang force_cuda_host_device end\n"
     whole = f"{text}\n{_table(expressions)}".encode("utf-8", "surrogateescape")
-    kept = (
-        cache_directory() / "rtc" / "sources" / hashlib.sha256(whole).hexdigest()[:16] / (Path(name).name or "source")
-    )
+    kept = run_time_sources() / hashlib.sha256(whole).hexdigest()[:16] / (Path(name).name or "source")
     try:
         if not kept.exists():
             write_atomically(kept, whole)
