@@ -319,6 +319,7 @@ __global__ void pairs(const int* a, const int* b, int* out, int rows, int cols) 
     int dot = 0, most = -1;
     for (; stop > p; ++p, q++) {
       dot += *p * *q;
+      if (*p & 1) dot -= *q;
       if (*q > most) most = *q;
     }
     out[row] = dot ^ most;
@@ -338,6 +339,52 @@ __global__ void shifted(const int* in, int* out, int rows, int cols) {
   for (int k = 0; k < cols; ++k) *to++ = *in++ - mean;
   int* again = out + row * cols;
   for (int* last = again + cols; again < last; again++) { *again *= 3; }
+}
+__global__ void soft(const int* m, int* out, int rows, int cols) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows) return;
+  const int* x = m + r * cols;
+  float top = -1e30f, d = 0;
+  for (int c = 0; c < cols; c++) {
+    float before = top;
+    top = fmaxf(top, 0.01f * x[c]);
+    d = d * expf(before - top) + expf(0.01f * x[c] - top);
+  }
+  out[3 * r] = int(rintf(100 * d));
+  float most = 0.01f * x[0], sum = 1;
+  for (int c = 1; c < cols; c++) {
+    float v = 0.01f * x[c], next = v > most ? v : most;
+    sum *= exp(most - next);
+    sum += 2 * exp(v - next) * c;
+    most = next;
+  }
+  out[3 * r + 1] = int(rintf(sum + most));
+  float greatest = -1e30f, total = 0;
+  for (int c = 0; c < cols - 40; c++) {
+    float v = 0.01f * x[c];
+    if (v > greatest) {
+      total *= exp2f(greatest - v);
+      greatest = v;
+    }
+    total += exp2f(v - greatest);
+  }
+  out[3 * r + 2] = int(rintf(100 * total));
+}
+__global__ void spans(int* m, int* out, int rows, int cols) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows) return;
+  int low = 4000, high = -1, left = cols;
+  int* p = m + (long)r * cols;
+  while (left > 0) {
+    low = min(low, *p);
+    high = max(high, *p);
+    p++;
+    left--;
+  }
+  p = m + (long)r * cols;
+  for (int c = 0; c < cols; c++, p++) *p = (*p - low) * 100 / (high - low);
+  p = out + r * cols;
+  for (int c = cols - 1; c >= 0; --c) p[c] = m[r * cols + c] + high;
 }
 template <int W>
 __global__ void marks(const int* level, int* mark, int* per_column, int rows) {
@@ -396,6 +443,14 @@ int main() {
   hipMemcpy(o, out, 4 * cols, hipMemcpyDeviceToHost);
   for (int i = 0; i < cols; ++i) printf("%d ", o[i]);
   shifted<<<3, 32>>>(m, out, rows, cols);
+  hipMemcpy(o, out, 4 * n, hipMemcpyDeviceToHost);
+  for (int i = 0; i < n; ++i) printf("%d ", o[i]);
+  soft<<<3, 32>>>(m, out, rows, cols);
+  hipMemcpy(o, out, 12 * rows, hipMemcpyDeviceToHost);
+  for (int i = 0; i < 3 * rows; ++i) printf("%d ", o[i]);
+  spans<<<3, 32>>>(m, out, rows, cols);
+  hipMemcpy(o, out, 4 * n, hipMemcpyDeviceToHost);
+  for (int i = 0; i < n; ++i) printf("%d ", o[i]);
   marks<cols><<<3, 32>>>(m, out, out + n - cols - 1, rows - 2);
   hipMemcpy(o, out, 4 * n, hipMemcpyDeviceToHost);
   for (int i = 0; i < n; ++i) printf("%d ", o[i]);
@@ -405,7 +460,7 @@ int main() {
 
 def test_pointers_walk_along_a_row_as_counters_do(tmp_path: Path) -> None:
     text = WALKS
-    for kernel in ("norms", "pairs", "shifted", "columns", "marks"):
+    for kernel in ("norms", "pairs", "shifted", "columns", "marks", "spans", "soft"):
         proposal = propose(tmp_path / kernel, "app.hip", text, kernel)
         assert proposal.candidate is not None, proposal.declined
         (edit,) = proposal.candidate.edits
@@ -415,6 +470,8 @@ def test_pointers_walk_along_a_row_as_counters_do(tmp_path: Path) -> None:
     assert (
         "{ top = v > top ? v : top; }" in text and "top = group_last(top);" in text and "group_running_least(" in text
     )
+    assert len(re.findall(r"= group_sum\(part_most\w* == \w+ \? (\w+) : \1 \* exp", text)) == 3
+    assert "left -= 32;" in text and re.search(r"int c = cols - 1 - lane\w*; c >= 0; c -= 32\)", text)
     assert re.search(r"if \(lane\w* == 0\) atomicMax\(per_column", text)
     assert re.search(r"p \+= lane\w* \* \(cols\);", text)
     assert output(tmp_path / "after", {"app.hip": text}) == output(tmp_path / "before", {"app.hip": WALKS})
@@ -434,6 +491,7 @@ def test_one_rewritten_source_is_read_by_both_languages(tmp_path: Path) -> None:
 
 
 WALK = "for (int c = 0; c < cols; ++c) sum += m[row * cols + c];"
+SOFT = "for (int c = 0; c < cols; ++c) { float o = t; t = fmaxf(t, m[c]); d = d * expf(o - t) + expf(c - t); }"
 SMALL = """\
 #include <hip/hip_runtime.h>
 constexpr int kBlock = 256;
@@ -484,6 +542,11 @@ int main() {
         ("    out[row] = sum;", "    out[row] = sum; int* p = row > 3 ? m : out; if (*p) *p = 1;", "may lead to what"),
         (WALK, "int c = 0; while (c != cols) sum += m[row * cols + c++]; out[0] = c;", "uses c, which the loop"),
         (WALK, "int c = 0; while (c < cols) { if (m[c]) sum += m[row * cols + c++]; }", "does not count up by one"),
+        (WALK, "int at = 0; for (int c = cols; c > 0; c--) if (m[c] > sum) { sum = m[c]; at = c; }", "the last place"),
+        (WALK, f"float t = 0, d = 0; {SOFT.replace('d * expf(o - t)', 'd * expf(t - o)')}", "carries d from one"),
+        (WALK, f"float t = 0, d = 0; {SOFT.replace('expf(c - t)', 'expf(c)')}", "carries d from one"),
+        (WALK, "for (int c = 0; c < cols; ++c) { sum += m[c]; sum *= m[c + 1]; }", "changed twice"),
+        (WALK, "unsigned c = cols; while (c > 0) sum += m[row * cols + --c];", "does not count up"),
         (WALK, "int* p = m + row; while (p < m + cols) { sum += *p++; sum += *p; }", "does not count up by one"),
     ],
 )  # fmt: skip

@@ -52,6 +52,9 @@ class Reduction:
     members: tuple[str, ...] = ()  # of such an object, if their names are known and anybody may use them
     # Of a sum carried through memory: the element stored, the one of the turn before, and what is added to that.
     through: tuple[Node, Node, Node] | None = None
+    # Of a sum of what is scaled by an exponential of an extreme: the extreme, and the function's name.
+    scaled: tuple[Reduction, str] | None = None
+    also: tuple[Node, ...] = ()  # further updates of the same kind
 
 
 def reductions(
@@ -76,23 +79,33 @@ def reductions(
             problem is not None
             and summed is not None
             and node.reference is not None
-            and not _mentions(summed.children[2], identity)
+            and not mentions(summed.children[2], identity)
         ):
             own = (identity, node.reference.name, "object_sum", "{a} += {b}", "0", node.canonical)
             reduction, parts = Reduction(*own, summed, None, False, True, open_members(problem, node)), {id(node)}
         else:
             reduction, parts = _reduction(place, node, loop, counter)
         accounted |= parts
-        if reduction.variable in found or (reduction.place is not None and reduction.place[0] in found):
+        before = found.get(reduction.variable)
+        if before is not None and _joins_alike(before, reduction):
+            found[reduction.variable] = dataclasses.replace(before, also=(*before.also, reduction.update))
+            continue
+        if before is not None or (reduction.place is not None and reduction.place[0] in found):
             raise NotApplicable(f"{place}: {reduction.name} is changed twice in the loop on line {loop.line}")
         for known in filter(None, (reduction.variable, reduction.place[0] if reduction.place else "")):
             found[known] = reduction
     return [_with_uses(place, loop, reduction) for reduction in dict.fromkeys(found.values())]
 
 
+def _joins_alike(one: Reduction, other: Reduction) -> bool:
+    """Are the variable's parts put together in the same way after both updates, as after `s += a; s -= b;`?"""
+    plain = one.place is None and other.place is None and not one.whole and not other.whole
+    return plain and (one.combine, one.neutral, one.type) == (other.combine, other.neutral, other.type)
+
+
 def _with_uses(place: Place, loop: Node, reduction: Reduction) -> Reduction:
     """Other uses of the variable make a sum a scan, and anything else impossible."""
-    own = {id(node) for node in reduction.update.everything()}
+    own = {id(node) for update in (reduction.update, *reduction.also) for node in update.everything()}
     names = {reduction.variable, *(reduction.place[:1] if reduction.place else ())}
     others = [node for node in _names(loop) if id(node) not in own and any(_may_touch(node, name) for name in names)]
     if not others:
@@ -102,6 +115,10 @@ def _with_uses(place: Place, loop: Node, reduction: Reduction) -> Reduction:
     top = loop.children[-1]
     later = all(node.start_offset > statement.end_offset for node in others)
     sums = statement.kind == "CompoundAssignOperator" and statement.opcode == "+="
+    if reduction.also:
+        raise NotApplicable(
+            f"{place}: line {others[0].line} uses {reduction.name}, which the loop on line {loop.line} changes twice"
+        )
     extreme = reduction.neutral is None and reduction.place is None and reduction.type != "bool"
     if parent is top and later and (sums or extreme):
         return dataclasses.replace(reduction, kind=f"running_{reduction.kind}", scanned=True)
@@ -193,7 +210,7 @@ def _reduction(place: Place, node: Node, loop: Node, counter: Node) -> tuple[Red
         return Reduction(identity, name, kind, combine, None, type_name, parts[0], kept), {id(p) for p in parts}
     if value_used(node):
         raise _carried(place, node, loop)
-    form = _form(node, identity)
+    form = form_of(node, identity)
     if form is None or (type_name == "bool" and form[2] is not None):
         raise _carried(place, node, loop)
     kind, combine, neutral = form
@@ -207,26 +224,26 @@ def _carried(place: Place, node: Node, loop: Node) -> NotApplicable:
     )
 
 
-def _form(node: Node, identity: str) -> tuple[str, str, str | None] | None:
+def form_of(node: Node, identity: str) -> tuple[str, str, str | None] | None:
     """Helper, combination and neutral value of `s += e` and its like."""
     if node.kind == "UnaryOperator" and node.opcode in ("++", "--"):
         return "sum", *_JOINED["+"]
     if node.kind == "CompoundAssignOperator" and node.opcode[:-1] in _JOINED:
         symbol = node.opcode[:-1]
-        return None if _mentions(node.children[1], identity) else (_WORDS[symbol], *_JOINED[symbol])
+        return None if mentions(node.children[1], identity) else (_WORDS[symbol], *_JOINED[symbol])
     if node.kind != "BinaryOperator" or node.opcode != "=":
         return None
     value = node.children[1].bare()
     if value.kind == "BinaryOperator" and value.opcode in ("+", "*", "&", "|", "^"):
-        mine = [_is(child, identity) for child in value.children]
-        theirs = [_mentions(child, identity) for child in value.children]
+        mine = [is_named(child, identity) for child in value.children]
+        theirs = [mentions(child, identity) for child in value.children]
         if mine.count(True) == 1 and theirs.count(True) == 1:
             return _WORDS[value.opcode], *_JOINED[value.opcode]
-    if value.kind == "BinaryOperator" and value.opcode == "-" and _is(value.children[0], identity):
-        return None if _mentions(value.children[1], identity) else ("sum", *_JOINED["-"])
+    if value.kind == "BinaryOperator" and value.opcode == "-" and is_named(value.children[0], identity):
+        return None if mentions(value.children[1], identity) else ("sum", *_JOINED["-"])
     if value.kind == "CallExpr" and callee_name(value) in _BY_CALL and len(value.children) == 3:
-        mine = [_is(child, identity) for child in value.children[1:]]
-        theirs = [_mentions(child, identity) for child in value.children[1:]]
+        mine = [is_named(child, identity) for child in value.children[1:]]
+        theirs = [mentions(child, identity) for child in value.children[1:]]
         if mine.count(True) == 1 and theirs.count(True) == 1:
             combine, word = _BY_CALL[callee_name(value)]
             return word, combine, None
@@ -241,13 +258,13 @@ def _choice(value: Node, identity: str) -> tuple[str, str, str | None] | None:
     if test.kind != "BinaryOperator" or test.opcode not in ("<", ">", "<=", ">="):
         return None
     left, right = test.children
-    kept, taken = (no, yes) if _is(no, identity) else (yes, no)
-    if not _is(kept, identity) or _mentions(taken, identity):
+    kept, taken = (no, yes) if is_named(no, identity) else (yes, no)
+    if not is_named(kept, identity) or mentions(taken, identity):
         return None
     greater = test.opcode.startswith(">")
-    if _is(left, identity) and alike(right, taken):
+    if is_named(left, identity) and alike(right, taken):
         greater = not greater
-    elif not (_is(right, identity) and alike(left, taken)):
+    elif not (is_named(right, identity) and alike(left, taken)):
         return None
     if taken is no:
         greater = not greater
@@ -271,8 +288,8 @@ def _extreme(node: Node, identity: str, counter: Node) -> tuple[str, tuple[str, 
         target = part.children[0].bare()
         own = _key(target)
         value = part.children[1]
-        first = _is(right, own) and alike(left, value)
-        if not own or not (first or (_is(left, own) and alike(right, value))):
+        first = is_named(right, own) and alike(left, value)
+        if not own or not (first or (is_named(left, own) and alike(right, value))):
             continue
         if not first:
             better = ">" if better == "<" else "<"
@@ -290,7 +307,7 @@ def _place(assignment: Node, counter: Node) -> tuple[str, str] | None:
         value = value.children[-1].bare()
     if target.kind != "DeclRefExpr" or target.reference is None or target.canonical not in INTEGERS:
         return None
-    return (target.reference.id, target.reference.name) if _is(value, counter.id) else None
+    return (target.reference.id, target.reference.name) if is_named(value, counter.id) else None
 
 
 def _key(place: Node) -> str:
@@ -330,11 +347,11 @@ def _may_touch(name: Node, identity: str) -> bool:
     return user is None or user.kind != "MemberExpr" or user.name.lstrip(".") == member
 
 
-def _is(node: Node, identity: str) -> bool:
+def is_named(node: Node, identity: str) -> bool:
     return _key(node.bare()) == identity
 
 
-def _mentions(node: Node, identity: str) -> bool:
+def mentions(node: Node, identity: str) -> bool:
     touched = any(_may_touch(name, identity) for name in _names(node))
     return touched or any(_key(part) == identity for part in node.everything() if part.kind == "MemberExpr")
 

@@ -15,7 +15,8 @@ from intelliperf.codegen.rules.positive import positive
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem
 from intelliperf.codegen.rules.readers import check_call
 from intelliperf.codegen.rules.reductions import Reduction, reductions
-from intelliperf.codegen.rules.row_walks import TURN, Walk, comparison, condition_of, follow, walk_of
+from intelliperf.codegen.rules.row_walks import TURN, Walk, condition_of, counted_side, follow, walk_of
+from intelliperf.codegen.rules.scaled_sums import scaled_sum
 from intelliperf.codegen.rules.statements import callee_name, pointee, value_used
 from intelliperf.codegen.rules.uniformity import exits
 from intelliperf.codegen.rules.wave_aggregate_atomics import FLOATS, INTEGERS
@@ -67,7 +68,7 @@ class RowAlgebra(Algebra):
     def polynomial(self, expression: Node) -> Polynomial | None:
         found = super().polynomial(expression)
         node = expression.bare()
-        if node.kind == "UnaryOperator" and node.opcode == "++" and node.postfix:
+        if node.kind == "UnaryOperator" and node.opcode in ("++", "--") and node.postfix:
             return self.polynomial(node.children[0])
         return found if found is not None else self._read_once(node)
 
@@ -154,7 +155,11 @@ def row_loop(problem: Problem, place: Place, function: Node, loop: Node) -> RowL
     for jump in exits(turn):
         if jump.kind != "ContinueStmt" and not _of_inner(jump, loop):
             raise NotApplicable(f"{place}: line {jump.line} leaves the loop on line {loop.line} early")
-    carried = tuple(reductions(place, loop, inside | shared | walk.moved, counter, problem))  # LDS is memory
+    known = inside | shared | walk.moved  # LDS is memory
+    pair = scaled_sum(loop, known)
+    if pair is not None and pair.scaled is not None:
+        known |= {pair.variable, pair.scaled[0].variable}
+    carried = (*reductions(place, loop, known, counter, problem), *([pair] if pair is not None else []))
     sums_of_objects = {id(item.update) for item in carried}
     for node in turn.everything():
         if node.kind in ("LambdaExpr", "CXXNewExpr") or "Asm" in node.kind:
@@ -169,6 +174,8 @@ def row_loop(problem: Problem, place: Place, function: Node, loop: Node) -> RowL
         carried, before = (*carried, scan), (scan.through[1],)
     if any(item.scanned for item in carried) and (len(carried) > 1 or list(exits(turn))):
         raise NotApplicable(f"{place}: the loop on line {loop.line} carries more than one running sum")
+    if walk.moves[0].down and any(item.place is not None for item in carried):
+        raise NotApplicable(f"{place}: the loop on line {loop.line} keeps the last place of an extreme")
     if any(item.scanned for item in carried) and not walk.is_plain:
         raise NotApplicable(
             f"{place}: the loop on line {loop.line} carries a running sum, and moves more than a counter"
@@ -207,11 +214,13 @@ def _check_header(place: Place, loop: Node, walk: Walk, shared: frozenset[str]) 
         if test.kind == "BinaryOperator" and test.opcode == "&&":
             pending += test.children
             continue
-        sides = comparison(test)
+        sides = counted_side(test, walk.moves[0].down)
         counted, opcode, limit = sides if sides is not None else (test, "", test)
         counted, limit = counted.bare(), limit.bare()
         while counted.kind in _CASTS:
             counted = counted.children[-1].bare()
+        if opcode == "!=" and limit.reference is not None and limit.reference.id == walk.counter.id:
+            counted, limit = limit, counted
         counts = counted.reference is not None and counted.reference.id == walk.counter.id
         steady = not any(node.reference is not None and node.reference.id in changed for node in limit.everything())
         stores = any(item.stores for item in accesses(loop.children[-1], shared))

@@ -47,6 +47,7 @@ from intelliperf.records import AccessKind, Declaration
 
 _GRID_THREADS = atom("gridDim.x") * atom("blockDim.x")
 _LOOPS = ("ForStmt", "WhileStmt", "DoStmt")
+_NO_TYPES = ("return", "else", "goto", "case", "do")  # words before a name that do not declare it
 _JUMPS = ("ReturnStmt", "BreakStmt", "ContinueStmt", "NullStmt")
 
 
@@ -271,10 +272,21 @@ def _check_callers(problem: Problem, place: Place, plans: list[RowPlan]) -> None
             for node in other.function.everything()
             if node.kind == "CallExpr" and callee_name(node) == name and id(node) in together
         )
-        word = re.compile(rf"\b{re.escape(name)}\b")
-        uses = sum(len(word.findall(without_comments(text))) for text in problem.task.sources.values())
+        uses = sum(_mentions(text, name) for text in problem.task.sources.values())
         if plan.loops and uses != seen + 1:
             raise NotApplicable(f"{place}: {name} is also used elsewhere, not by whole groups of lanes")
+
+
+def _mentions(text: str, function: str) -> int:
+    """How often a source names the function; functions with a variable of this name do not."""
+    word = re.compile(rf"\b{re.escape(function)}\b")
+    declared = re.compile(rf"(?:\b(\w+)(?:\s*[*&]+\s*|\s+)|,\s*){re.escape(function)}\s*(?:=(?!=)|;)")
+    data, found = outline.encoded(text), len(word.findall(without_comments(text)))
+    for region in outline.functions(text):
+        inside = without_comments(data[region.start : region.end].decode("utf-8", "replace"))
+        if region.name != function and any(each[1] not in _NO_TYPES for each in declared.finditer(inside)):
+            found -= len(word.findall(inside))
+    return found
 
 
 def _write(
@@ -331,6 +343,9 @@ def write_plan(problem: Problem, place: Place, source: Source, plan: RowPlan, na
             item.variable: helper(f"group_{item.kind}", partial(renders, item, names.cuda, names.sharing))
             for item in row.carried
         }
+        for most in (item.scaled[0] for item in row.carried if item.scaled is not None):
+            rendered = partial(renders, most, names.cuda, names.sharing)
+            helpers[most.variable] = helper(f"group_{most.kind}", rendered)
         if row.sums:
             helpers[""] = helper(
                 "group_sum", lambda name: groups.reduction(name, "{a} + {b}", names.cuda, names.sharing)

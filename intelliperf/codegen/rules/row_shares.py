@@ -76,7 +76,9 @@ def share_out(
             cleared = f"memset(&{item.name}, 0, sizeof({item.name}))" if item.whole else f"{item.name} = {item.neutral}"
             before.append(f"if ({words.lane} != 0) {cleared};")
         helper = helpers[item.variable]
-        if item.place is not None:
+        if item.scaled is not None:
+            after += _scaled(source, item, words, helpers)
+        elif item.place is not None:
             after.append(f"{helper}({item.name}, {item.place[1]});")
         else:
             after.append(f"{item.name} = {helper}({item.name});")
@@ -88,6 +90,19 @@ def share_out(
         after.append(f"{name} = {helpers['']}({name});")
         after.append(f"if ({words.lane} == 0) {target} += {name};")
     _around(source, loop, before, after)
+
+
+def _scaled(source: Source, item: Reduction, words: Words, helpers: dict[str, str]) -> list[str]:
+    """Each lane's sum as it would be with the extreme of all of them; one that has this already keeps its sum."""
+    assert item.scaled is not None
+    most, exponential = item.scaled[0].name, item.scaled[1]
+    own = _new(source, f"{words.part}_most")
+    return [
+        f"const {item.type} {own} = {most};",
+        f"{most} = {helpers[item.scaled[0].variable]}({most});",
+        f"{item.name} = {helpers[item.variable]}({own} == {most} ? {item.name} : {item.name} * "
+        f"{exponential}({own} - {most}));",
+    ]
 
 
 def _around(source: Source, loop: Node, before: list[str], after: list[str]) -> None:

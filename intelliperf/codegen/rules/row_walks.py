@@ -28,13 +28,18 @@ _LOOPS = ("ForStmt", "WhileStmt", "DoStmt")
 
 @dataclass(frozen=True)
 class Move:
-    """A variable, and the expression that moves it in every turn. `amount`: how far; None: by one."""
+    """A variable, and the expression that moves it in every turn. `amount`: how far; None: by one, perhaps `down`."""
 
     variable: Node
     step: Node
     amount: Node | None
     in_header: bool
     declared_by_loop: bool
+    down: bool = False
+
+    @property
+    def sign(self) -> str:
+        return "-" if self.down else "+"
 
     @property
     def is_pointer(self) -> bool:
@@ -50,7 +55,8 @@ class Walk:
     def is_plain(self) -> bool:
         """Does the loop's header declare and move the counter, and nothing else move?"""
         first = self.moves[0]
-        return len(self.moves) == 1 and first.in_header and first.declared_by_loop and not first.is_pointer
+        simple = first.in_header and first.declared_by_loop and not first.is_pointer and not first.down
+        return len(self.moves) == 1 and simple
 
     @property
     def moved(self) -> frozenset[str]:
@@ -75,16 +81,17 @@ def comparison(test: Node) -> tuple[Node, str, Node] | None:
 def walk_of(place: Place, function: Node, loop: Node) -> Walk:
     """Raises `NotApplicable` where the loop does not go along a row, or where others see what it moves."""
     moves = list(_moves(function, loop))
-    compared = _compared(condition_of(loop))
-    counter = next((move for move in moves if move.variable.id in compared and move.amount is None), None)
+    compared = {down: _compared(condition_of(loop), down) for down in (False, True)}
+    counter = next((move for move in moves if move.variable.id in compared[move.down] and move.amount is None), None)
     if counter is None:
         if loop.kind != "ForStmt":
             raise NotApplicable(f"{place}: the loop on line {loop.line} does not count up by one")
         counted = counter_of(place, loop)
-        if counted.id not in compared:
+        if counted.id not in compared[False]:
             raise NotApplicable(f"{place}: the loop on line {loop.line} has a condition other than an upper limit")
         counter = Move(counted, loop.children[3].bare(), None, True, True)
     others = [move for move in moves if move is not counter and (move.is_pointer or _is_read(loop, move))]
+    others = [move for move in others if not move.down]
     walk = Walk(counter.variable, (counter, *others))
     known = {id(move.step) for move in walk.moves}
     if loop.kind == "ForStmt" and any(id(part) not in known for part in _parts(loop.children[3])):
@@ -94,18 +101,27 @@ def walk_of(place: Place, function: Node, loop: Node) -> Walk:
     return walk
 
 
-def _compared(condition: Node) -> set[str]:
+def counted_side(test: Node, down: bool) -> tuple[Node, str, Node] | None:
+    """What counts, how it is compared and with what; one that counts down is on the other side."""
+    sides = comparison(test)
+    if sides is None or not down or sides[1] == "!=":
+        return sides
+    return sides[2], sides[1], sides[0]
+
+
+def _compared(condition: Node, down: bool) -> set[str]:
     pending, found = [condition], set()
     while pending:
         node = pending.pop().bare()
         if node.kind == "BinaryOperator" and node.opcode == "&&":
             pending += node.children
-        elif (sides := comparison(node)) is not None:
-            left = sides[0].bare()
-            while left.kind in ("CStyleCastExpr", "CXXStaticCastExpr", "CXXFunctionalCastExpr"):
-                left = left.children[-1].bare()
-            if left.kind == "DeclRefExpr" and left.reference is not None:
-                found.add(left.reference.id)
+        elif (sides := counted_side(node, down)) is not None:
+            for side in (sides[0], sides[2]) if sides[1] == "!=" else (sides[0],):
+                counted = side.bare()
+                while counted.kind in ("CStyleCastExpr", "CXXStaticCastExpr", "CXXFunctionalCastExpr"):
+                    counted = counted.children[-1].bare()
+                if counted.kind == "DeclRefExpr" and counted.reference is not None:
+                    found.add(counted.reference.id)
     return found
 
 
@@ -141,13 +157,16 @@ def _moves(function: Node, loop: Node) -> Iterator[Move]:
         (step,) = writes
         in_header = any(step is part for part in header)
         is_step, amount = _amount(step, identity, changed | inside)
+        down = "-" in step.opcode
+        if down and (pointer or variable.canonical.startswith("unsigned")):
+            continue  # which cannot go below nothing
         if is_step and (in_header or _in_every_turn(loop, step, identity)):
             own = loop.kind == "ForStmt" and any(variable is node for node in loop.children[0].everything())
-            yield Move(variable, step, amount, in_header, own)
+            yield Move(variable, step, amount, in_header, own, down)
 
 
 def _amount(step: Node, identity: str, unsteady: set[str]) -> tuple[bool, Node | None]:
-    if step.kind == "UnaryOperator" and step.opcode == "++":
+    if step.kind == "UnaryOperator" and step.opcode in ("++", "--"):
         return True, None
     if step.kind == "BinaryOperator" and step.opcode == "=":
         total = step.children[1].bare()
@@ -155,11 +174,13 @@ def _amount(step: Node, identity: str, unsteady: set[str]) -> tuple[bool, Node |
         named = [side for side in sides if side.reference is not None and side.reference.id == identity]
         ones = [side for side in sides if side.kind == "IntegerLiteral" and side.value == "1"]
         return len(named) == 1 and len(ones) == 1, None
-    if step.kind != "CompoundAssignOperator" or step.opcode != "+=":
+    if step.kind != "CompoundAssignOperator" or step.opcode not in ("+=", "-="):
         return False, None
     amount = step.children[1]
     if amount.bare().kind == "IntegerLiteral" and amount.bare().value == "1":
         return True, None
+    if step.opcode == "-=":
+        return False, None
     plain = all(
         node.kind in ("IntegerLiteral", "Coordinate", "ImplicitCastExpr", "ParenExpr", "BinaryOperator")
         or (node.kind == "DeclRefExpr" and node.reference is not None and node.reference.id not in unsteady)
@@ -232,16 +253,16 @@ def _check_seen(place: Place, function: Node, loop: Node, move: Move) -> None:
 def follow(algebra: Algebra, function: Node, loop: Node, walk: Walk) -> Polynomial | None:
     """Tell `algebra` where all that moves is in turn `TURN`. Returns what numbers the first turn."""
     first: Polynomial | None = constant(0)
-    if not walk.moves[0].is_pointer:
+    if not walk.moves[0].is_pointer and not walk.moves[0].down:
         algebra.free.add(walk.counter.id)
         start = initializer(walk.counter)
         first = algebra.polynomial(start) if start is not None else None
     since = atom(TURN) - (first if first is not None else atom(f"first turn of {loop.start_offset}"))
     for move in walk.moves:
-        if move.variable.id == walk.counter.id and not move.is_pointer:
+        if move.variable.id in algebra.free:
             continue
         begin = _start(algebra, function, loop, move)
-        far = algebra.polynomial(move.amount) if move.amount is not None else constant(1)
+        far = algebra.polynomial(move.amount) if move.amount is not None else constant(-1 if move.down else 1)
         if far is not None:
             algebra.walked[move.variable.id] = begin + since * far
     return first
@@ -279,11 +300,11 @@ def write_walk(source: Source, place: Place, loop: Node, walk: Walk, number: str
         if move.declared_by_loop and initial is not None:
             if initial.in_macro:
                 raise NotApplicable(f"{place}: the first value of the loop on line {loop.line} is written by a macro")
-            first = _sum(source, initial, f"{number}{times}")
+            first = _moved_start(source, initial, move.sign, f"{number}{times}")
             source.replace(initial.start_offset, initial.end_offset, first)
         else:
-            before.append(f"{move.variable.name} += {number}{times};")
-        (in_header if move.in_header else behind).append(f"{move.variable.name} += {step}{times}")
+            before.append(f"{move.variable.name} {move.sign}= {number}{times};")
+        (in_header if move.in_header else behind).append(f"{move.variable.name} {move.sign}= {step}{times}")
         if not move.in_header:
             _remove(source, move)
     if in_header:
@@ -295,14 +316,14 @@ def write_walk(source: Source, place: Place, loop: Node, walk: Walk, number: str
     return before
 
 
-def _sum(source: Source, initial: Node, number: str) -> str:
+def _moved_start(source: Source, initial: Node, sign: str, number: str) -> str:
     text, bare = source.slice(initial.start_offset, initial.end_offset), initial.bare()
-    if bare.kind == "IntegerLiteral" and bare.value == "0":
+    if bare.kind == "IntegerLiteral" and bare.value == "0" and sign == "+":
         return number
     loose = bare.kind == "ConditionalOperator" or (
         bare.kind == "BinaryOperator" and bare.opcode not in ("+", "-", "*", "/", "%") and initial.kind != "ParenExpr"
     )
-    return f"({text}) + {number}" if loose else f"{text} + {number}"
+    return f"({text}) {sign} {number}" if loose else f"{text} {sign} {number}"
 
 
 def _remove(source: Source, move: Move) -> None:
@@ -340,7 +361,7 @@ def _bound(source: Source, place: Place, loop: Node, walk: Walk) -> None:
             left, right = node.children
             at = source.data.find(b"!=", left.end_offset, right.start_offset)
             named = left.bare().reference
-            counts = named is not None and named.id == walk.counter.id
+            counts = (named is not None and named.id == walk.counter.id) != walk.moves[0].down
             if at < 0:
                 raise NotApplicable(f"{place}: the condition of the loop on line {loop.line} is written by a macro")
             source.replace(at, at + 2, "<" if counts else ">")

@@ -2,8 +2,9 @@
 
 `int i; for (i = 0; i < n; i++) …` says what `for (int i = 0; i < n; i++) …` says, where nothing but the loop names
 `i`; so does `int t; t = threadIdx.x; …` where the rest of the block alone names `t`. The tree then holds the second
-form, and `moved` tells that the text does not. A variable of several such stretches becomes one in each. Nothing is
-changed where a stretch may see a value from before it, or be entered past its beginning.
+form, and `moved` tells that the text does not. A variable of several such stretches becomes one in each, and so does a
+pointer that its block sets again after its declaration. Nothing is changed where a stretch may see a value from before
+it, or be entered past its beginning.
 """
 
 from __future__ import annotations
@@ -48,6 +49,48 @@ def _narrow_function(function: Node) -> None:
         if stretches and declared.parent is not None:
             siblings = declared.parent.children
             siblings[siblings.index(declared)] = Node("Empty", parent=declared.parent)
+
+    for declared in [node for node in function.walk() if _is_pointer_with_value(node)]:
+        for number, (assignment, members) in enumerate(_set_again(declared, uses.get(declared.id, []))):
+            _declare(declared, f"{declared.id}@again{number}", assignment, members)
+
+
+def _is_pointer_with_value(node: Node) -> bool:
+    block = node.parent.parent if node.parent is not None and node.parent.kind == "DeclStmt" else None
+    plain = node.kind == "VarDecl" and bool(node.children) and node.storage in ("", "register")
+    return plain and block is not None and block.kind == "CompoundStmt" and node.canonical.endswith("*")
+
+
+def _set_again(declared: Node, uses: list[Node]) -> list[tuple[Node, list[Node]]]:
+    """The block's own assignments to the pointer, each with the uses from there on; none where others may change it."""
+    block = declared.parent.parent if declared.parent is not None else None
+    assert block is not None
+    if block.parent is not None and block.parent.kind in _WITH_A_MEANING or any(map(_is_entered, block.children)):
+        return []
+    if not all(map(_is_seen, uses)):
+        return []
+    found: list[tuple[Node, list[Node]]] = []
+    for use in uses:
+        assignment = _beginning(use)
+        if assignment is not None and assignment.parent is block:
+            inside = _ids(assignment.children[1])
+            if any(id(other) in inside for other in uses):
+                return []
+            found.append((assignment, [use]))
+        elif found:
+            found[-1][1].append(use)
+    return found
+
+
+def _is_seen(use: Node) -> bool:
+    """Is it read, or changed by its name? Not by reference or address."""
+    parent, user = use.parent, use.user()
+    if any(up.kind == "LambdaExpr" for up in use.ancestors()) or parent is None or user is None:
+        return False
+    if parent.kind == "ImplicitCastExpr" and parent.cast == "LValueToRValue":
+        return True
+    changed = user.kind in ("BinaryOperator", "CompoundAssignOperator") and user.opcode.endswith("=")
+    return user.opcode in ("++", "--") or (changed and user.children[0].bare() is use)
 
 
 def _is_plain(node: Node) -> bool:
