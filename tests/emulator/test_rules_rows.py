@@ -410,7 +410,19 @@ __global__ void marks(const int* level, int* mark, int* per_column, int rows) {
       if (v < least) least = v;
       mark[r * W + c] -= int(least);
     }
-    int most = 0;
+    int odd = r, window = 0;
+    for (int c = 0; c < W; ++c) {
+      const int v = level[r * W + c];
+      if (v & 1) odd++;
+      mark[r * W + c] += odd;
+    }
+    for (int c = 0; c < W; ++c) {
+      window += level[r * W + c];
+      if (c >= 7)
+        window -= level[r * W + c - 7];
+      mark[r * W + c] ^= window;
+    }
+    int most = window;
     for (int c = 0; c < W; ++c) {
       int v = level[r * W + c];
       atomicAdd(per_column + c, v);
@@ -470,6 +482,7 @@ def test_pointers_walk_along_a_row_as_counters_do(tmp_path: Path) -> None:
     assert (
         "{ top = v > top ? v : top; }" in text and "top = group_last(top);" in text and "group_running_least(" in text
     )
+    assert "        part_here_step2 -= level[" in text and "window += group_running_sum(part_here_step2);" in text
     assert len(re.findall(r"= group_sum\(part_most\w* == \w+ \? (\w+) : \1 \* exp", text)) == 3
     assert "left -= 32;" in text and re.search(r"int c = cols - 1 - lane\w*; c >= 0; c -= 32\)", text)
     assert re.search(r"if \(lane\w* == 0\) atomicMax\(per_column", text)
@@ -546,6 +559,7 @@ int main() {
         (WALK, f"float t = 0, d = 0; {SOFT.replace('d * expf(o - t)', 'd * expf(t - o)')}", "carries d from one"),
         (WALK, f"float t = 0, d = 0; {SOFT.replace('expf(c - t)', 'expf(c)')}", "carries d from one"),
         (WALK, "for (int c = 0; c < cols; ++c) { sum += m[c]; sum *= m[c + 1]; }", "changed twice"),
+        (WALK, "float t = 0; for (int c = 0; c < cols; ++c) { if (c) t -= 3; m[row * cols + c] = t; }", "another rest"),
         (WALK, "unsigned c = cols; while (c > 0) sum += m[row * cols + --c];", "does not count up"),
         (WALK, "int* p = m + row; while (p < m + cols) { sum += *p++; sum += *p; }", "does not count up by one"),
     ],

@@ -115,16 +115,53 @@ def _with_uses(place: Place, loop: Node, reduction: Reduction) -> Reduction:
     top = loop.children[-1]
     later = all(node.start_offset > statement.end_offset for node in others)
     sums = statement.kind == "CompoundAssignOperator" and statement.opcode == "+="
-    if reduction.also:
-        raise NotApplicable(
-            f"{place}: line {others[0].line} uses {reduction.name}, which the loop on line {loop.line} changes twice"
-        )
-    extreme = reduction.neutral is None and reduction.place is None and reduction.type != "bool"
-    if parent is top and later and (sums or extreme):
+    if _is_sum_of_steps(loop, reduction, others):
+        _check_rest(place, reduction)
+        return dataclasses.replace(reduction, kind="running_sum", scanned=True)
+    extreme = not reduction.also and reduction.neutral is None and reduction.place is None and reduction.type != "bool"
+    if parent is top and later and ((sums and not reduction.also) or extreme):
         return dataclasses.replace(reduction, kind=f"running_{reduction.kind}", scanned=True)
     raise NotApplicable(
         f"{place}: line {others[0].line} uses {reduction.name}, which the loop on line {loop.line} carries along"
     )
+
+
+def steps_of(loop: Node, reduction: Reduction) -> tuple[Node, ...]:
+    """The statements of a turn from the first update to the last one."""
+    turn = loop.children[-1]
+    updates = {id(update) for update in (reduction.update, *reduction.also)}
+    at = [n for n, each in enumerate(turn.children) if any(id(node) in updates for node in each.everything())]
+    return tuple(turn.children[at[0] : at[-1] + 1]) if turn.kind == "CompoundStmt" and at else ()
+
+
+def is_one_step(loop: Node, reduction: Reduction) -> bool:
+    """Is it a plain `s += e` of every turn?"""
+    update = reduction.update
+    in_turn = update.parent is loop.children[-1] or update is loop.children[-1]
+    return not reduction.also and in_turn and update.kind == "CompoundAssignOperator" and update.opcode == "+="
+
+
+def _is_sum_of_steps(loop: Node, reduction: Reduction, others: list[Node]) -> bool:
+    """A sum that a turn changes perhaps, or several times, before anything else looks at it."""
+    adds = reduction.combine == "{a} + {b}" and reduction.neutral == "0" and not reduction.whole
+    steps = steps_of(loop, reduction)
+    if not adds or not steps or is_one_step(loop, reduction) or reduction.type not in INTEGERS | FLOATS:
+        return False
+    declares = any(step.kind == "DeclStmt" or step.in_macro for step in steps)
+    simple = "." not in reduction.variable and all(node.start_offset > steps[-1].end_offset for node in others)
+    names = [node for step in steps for node in _names(step) if _may_touch(node, reduction.variable)]
+    return simple and not declares and not any(node.in_macro for node in names)
+
+
+def _check_rest(place: Place, reduction: Reduction) -> None:
+    """Raise `NotApplicable` where large numbers that cancel would leave other rests in another order."""
+    for update in (reduction.update, *reduction.also):
+        value = update.children[1].bare() if update.kind == "BinaryOperator" else update
+        if reduction.type in FLOATS and "-" in value.opcode:
+            raise NotApplicable(
+                f"{place}: line {update.line} takes floating-point numbers off {reduction.name}, "
+                "of which additions in another order would leave another rest"
+            )
 
 
 def changing_call(variable: Node) -> Node | None:

@@ -10,7 +10,7 @@ from intelliperf.codegen.rules.guards import line_starts, statement_end
 from intelliperf.codegen.rules.lanes import initializer, written
 from intelliperf.codegen.rules.memory_scans import first_value
 from intelliperf.codegen.rules.problem import NotApplicable, Place
-from intelliperf.codegen.rules.reductions import Reduction
+from intelliperf.codegen.rules.reductions import Reduction, is_one_step, steps_of
 from intelliperf.codegen.rules.row_loops import RowLoop
 from intelliperf.codegen.rules.row_walks import write_walk
 from intelliperf.codegen.rules.wave_aggregate_atomics import FLOATS, INTEGERS
@@ -138,6 +138,9 @@ def _scan(source: Source, place: Place, row: RowLoop, item: Reduction, words: Wo
         if _counts(name, counter):
             source.replace(name.start_offset, name.end_offset, f"({counter.name} - {words.lane})")
     own, total, store = f"{words.part}_here", item.name, []
+    steps: tuple[Node, ...] = ()
+    if item.neutral is not None and item.through is None and not is_one_step(loop, item):
+        steps = steps_of(loop, item)
     if item.through is not None:
         total = _new(source, f"{words.part}_sum")
         stored, read, _ = item.through
@@ -150,6 +153,8 @@ def _scan(source: Source, place: Place, row: RowLoop, item: Reduction, words: Wo
     for statement in first:
         for variable in statement.children:
             _only_of_own(source, place, variable, own)
+    if steps:
+        return _scan_steps(source, row, item, (lines, own, helpers[item.variable], helpers["last"]), steps)
     if item.neutral is None:
         changed = source.slice(update.start_offset, statement_end(source, update))
         lines += [f"if ({own}) {{ {changed} }}", f"{total} = {helpers[item.variable]}({total});"]
@@ -169,13 +174,35 @@ def _scan(source: Source, place: Place, row: RowLoop, item: Reduction, words: Wo
     return total
 
 
+def _scan_steps(
+    source: Source, row: RowLoop, item: Reduction, words: tuple[list[str], str, str, str], steps: tuple[Node, ...]
+) -> str:
+    """With several changes in a turn, or one that not every turn makes: what they come to is added up."""
+    lines, own, helper, last = words
+    step, start, end = _new(source, f"{own}_step"), steps[0].start_offset, statement_end(source, steps[-1])
+    indent = source.indentation(start)
+    head = [*lines, f"decltype({item.name}) {step} = 0;", f"if ({own}) {{"]
+    source.insert(start, "".join(f"{line}\n{indent}" for line in head) + "  ")
+    for offset in line_starts(source, start, end):
+        source.insert(offset, "  ")
+    for statement in steps:
+        for name in statement.walk():
+            if name.kind == "DeclRefExpr" and name.reference is not None and name.reference.id == item.variable:
+                source.replace(name.start_offset, name.end_offset, step)
+    tail = ["}", f"{item.name} += {helper}({step});", f"if ({own}) {{"]
+    source.insert(end, "".join(f"\n{indent}{line}" for line in tail))
+    _close_own(source, row.loop.children[-1], end, indent, f"{item.name} = {last}({item.name});")
+    return item.name
+
+
 def _values_before(place: Place, row: RowLoop, item: Reduction) -> list[Node]:
     """Declarations of numbers that stand before what is carried along: all that may, as each turn has its own."""
     turn = row.loop.children[-1]
     if item.update is turn:
         return []
     statements = turn.children if turn.kind == "CompoundStmt" else []
-    at = next((n for n, statement in enumerate(statements) if statement is item.update), None)
+    first = next(iter(steps_of(row.loop, item)), item.update)
+    at = next((n for n, statement in enumerate(statements) if statement is first), None)
     before = statements[:at] if at is not None else []
     plain = all(
         statement.kind == "DeclStmt"
