@@ -45,19 +45,30 @@ __global__ void two(const int* v, int n, int* sum, int* most) {
   atomicAdd(sum, v[i]);  //@ two
   if (v[i] & 1) atomicMax(most, v[i]);  //@ two
 }
+__device__ void tally(int* bins, float* weights, int value, float w, int count) {
+  int bin = value / 64;
+  if (bin < 0 || bin >= count) return;
+  atomicAdd(&bins[bin], 1);  //@ tally
+  atomicAdd(weights + bin % 4, w);  //@ tally
+}
+__global__ void histogram(const int* v, int n, int* bins, float* weights, int count) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+    tally(bins, weights, v[i], abs(v[i] - 9) * 0.5f, count);  //^ tally
+}
 int main() {
   const int n = 1000;
   static Point h[n]; static int v[n];
   for (int i = 0; i < n; ++i) { v[i] = i * 7919 % 1013; h[i] = {v[i] - 300, v[i] / 3, (unsigned char)(i % 3)}; }
   Point* p; int *d, *box; unsigned long long* hits;
-  hipMalloc(&p, sizeof h); hipMalloc(&d, sizeof v); hipMalloc(&box, 64); hipMalloc(&hits, 8);
+  hipMalloc(&p, sizeof h); hipMalloc(&d, sizeof v); hipMalloc(&box, 128); hipMalloc(&hits, 8);
   hipMemcpy(p, h, sizeof h, hipMemcpyHostToDevice); hipMemcpy(d, v, sizeof v, hipMemcpyHostToDevice);
-  hipMemset(box, 0, 64); hipMemset(hits, 0, 8);
+  hipMemset(box, 0, 128); hipMemset(hits, 0, 8);
   bounds<<<8, 128>>>(p, n, box);
   survey<<<8, 128>>>(d, n, hits, (float*)(box + 4));
   two<<<8, 128>>>(d, n, box + 5, box + 6);
-  int out[7]; unsigned long long k;
-  hipMemcpy(out, box, 28, hipMemcpyDeviceToHost); hipMemcpy(&k, hits, 8, hipMemcpyDeviceToHost);
+  histogram<<<4, 128>>>(d, n, box + 20, (float*)(box + 8), 12);
+  int out[32]; unsigned long long k;
+  hipMemcpy(out, box, 128, hipMemcpyDeviceToHost); hipMemcpy(&k, hits, 8, hipMemcpyDeviceToHost);
   for (int o : out) printf("%d ", o);
   printf("%llu\\n", k);
 }
@@ -74,6 +85,9 @@ def test_a_block_collects_what_a_function_adds_to_several_places(tmp_path: Path)
     assert "block_part_4 += 1ull; block_part_2_2 += static_cast<float>(value_2); }" in text
     assert "extend(box, p.x" not in text and "note(hits, total, v" not in text
     assert text.count("block_atomic_max(") >= 3 and "atomicMin(box + 1, p.y);" in text
+    files = Bench(tmp_path / "tally", files).rewritten("privatize_atomics", AccessKind.ATOMIC, mark="tally")
+    text = files["app.hip"]
+    assert "block_or_table(block_bins, bins, &bins[bin], 1);" in text and "float w_2 = abs(v[i] - 9) * 0.5f;" in text
     assert output(tmp_path / "after", files) == output(tmp_path / "before", {"app.hip": PROGRAM})
 
 

@@ -300,7 +300,16 @@ def _collect(problem: Problem, shares: Sequence[_Share], indent: str) -> tuple[s
             text = f"{before}{share.atomic.operand}{after}"
             problem.source(place.path).replace(call.start_offset, call.end_offset, text)
     for function_ in {id(share.function): share.function for share in shares if share.function is not None}.values():
-        function_.write(problem, [texts.get(atomic.call) for atomic, _ in function_.atomics])
+        changes = []
+        for atomic, own in function_.atomics:
+            if atomic.call in texts:
+                before, after = texts[atomic.call]
+                operand = own.children[2]
+                changes += [
+                    (own.start_offset, operand.start_offset, before),
+                    (operand.end_offset, own.end_offset, after),
+                ]
+        function_.write(problem, changes)
     return indent.join(declared), f"\n{indent}".join(flush)
 
 

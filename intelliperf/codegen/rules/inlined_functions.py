@@ -44,16 +44,9 @@ class Inlined:
     inside: Source
     outside: Source
 
-    def write(self, problem: Problem, texts: Sequence[tuple[str, str] | None]) -> None:
-        """The statements for the call. `texts`: around the operand, instead of each atomic; None leaves it."""
-        changes = _guard_changes(self.place, self.inside, self.function)
-        for (_, own), text in zip(self.atomics, texts, strict=True):
-            if text is not None:
-                operand = own.children[2]
-                changes += [
-                    (own.start_offset, operand.start_offset, text[0]),
-                    (operand.end_offset, own.end_offset, text[1]),
-                ]
+    def write(self, problem: Problem, changes: list[tuple[int, int, str]]) -> None:
+        """The statements for the call, with `changes` of the function's text."""
+        changes = [*_guard_changes(self.place, self.inside, self.function), *changes]
         declared = self._names(problem, changes)
         statements = _edited(self.inside, body(self.function), changes).rstrip()
         closing = len(_guards(self.function))
@@ -90,13 +83,15 @@ class Inlined:
             apart = parameter.id not in changed and not set(re.findall(r"\w+", text)) & inside
             if any(node.in_macro for node in uses):
                 raise NotApplicable(f"{self.place}: {self.function.name} names {parameter.name} in a macro")
+            if not uses and any(node.kind in EFFECTS for node in argument.walk()):
+                raise NotApplicable(f"{self.place}: {self.function.name} gets what a call returns")
             if not uses:
                 continue
             if not (_SIMPLE.fullmatch(text) and alike and apart):
                 if parameter.canonical.endswith(("&", "]")):
                     raise NotApplicable(f"{self.place}: {self.function.name} gets {parameter.name} by reference")
                 name = unused_name(problem, parameter.name)
-                declared.append(f"{parameter.canonical} {name} = {text};".replace("* ", "*", 1))
+                declared.append(f"{parameter.canonical} {name}".replace("* ", "*") + f" = {text};")
                 text = name
             changes += [
                 (node.start_offset, node.end_offset, text) for node in {n.start_offset: n for n in uses}.values()
@@ -132,11 +127,11 @@ def inlined(problem: Problem, evidence: SourceEvidence) -> Inlined | None:
     own = [node for node in body(function).everything() if _is_atomic(node)]
     new = [node for node in made.everything() if _is_atomic(node)]
     here = dataclasses.replace(place, functions=(whole,))
-    found = [
-        (Atomic(here, copy_, *(substituted(inside, outside, part, given) for part in atomic.children[1:3])), atomic)
-        for atomic, copy_ in zip(own, new, strict=True)
-        if len(atomic.children) == 3
-    ]
+    found = []
+    for atomic, copied_ in zip(own, new, strict=True):
+        if len(atomic.children) == 3:
+            address, operand = (substituted(inside, outside, part, given) for part in atomic.children[1:])
+            found.append((Atomic(here, copied_, address, operand), atomic))
     return Inlined(place, call, function, given, whole, made, tuple(found), inside, outside)
 
 
@@ -153,8 +148,6 @@ def _check(place: Place, function: Node, kernel: Node, call: Node) -> None:
         argument.kind == "CXXDefaultArgExpr" for argument in call.children[1:]
     ):
         raise NotApplicable(f"{place}: {name} is called with arguments of its own default")
-    if any(node.kind in EFFECTS for argument in call.children[1:] for node in argument.walk()):
-        raise NotApplicable(f"{place}: {name} gets what a call returns")
     if any(parent.kind in ("FunctionTemplateDecl", "NamespaceDecl") for parent in function.ancestors()):
         raise NotApplicable(f"{place}: {name} is a template, or in a namespace")
     guards = {id(jump) for guard in _guards(function) for jump in exits(guard)}

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -20,12 +21,13 @@ from intelliperf.codegen.rules.bounds import Bounds
 from intelliperf.codegen.rules.declarations import declare, unused_name
 from intelliperf.codegen.rules.fewer_blocks import BLOCKS_PER_UNIT, cap_launches, walk_elements, walk_of
 from intelliperf.codegen.rules.guards import enclose_rest
+from intelliperf.codegen.rules.inlined_functions import inlined
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
 from intelliperf.codegen.rules.relabel import kernel_of
 from intelliperf.codegen.rules.statements import callee_name, pointee, value_used
 from intelliperf.codegen.rules.uniformity import Uniformity, exits
 from intelliperf.codegen.rules.wave_aggregate_atomics import FLOATS, element_type
-from intelliperf.codegen.rules.wrappers import Atomic, atomics
+from intelliperf.codegen.rules.wrappers import Atomic, atomics, is_kernel, is_wrapper
 from intelliperf.codegen.syntax.tree import Node
 from intelliperf.records import AccessKind, Declaration, MemorySpace, Metric, SourceEvidence
 
@@ -59,9 +61,13 @@ class PrivatizeAtomics:
     def rewrite(self, problem: Problem) -> Rewrite:
         capped: list[int] = []
         taken: list[int] = []
+        known: dict[tuple[str, int], str | NotApplicable] = {}
         made = problem.rewrite_lines(
             "Collect atomics in a copy per block in LDS, and add it up at the end",
-            lambda evidence: [self._line(problem, evidence, capped, taken)],
+            lambda evidence: [
+                self._function(problem, evidence, (capped, taken), known)
+                or self._line(problem, evidence, capped, taken)
+            ],
         )
         if not capped:
             return made
@@ -71,7 +77,44 @@ class PrivatizeAtomics:
         """`taken`: bytes of LDS of the copies so far."""
         if evidence.access not in (AccessKind.ATOMIC, AccessKind.REDUCTION) or evidence.space is MemorySpace.SHARED:
             raise NotApplicable(f"{evidence.file.name}:{evidence.line} is not an atomic in global memory")
-        seen = atomics(problem, evidence)
+        return self._atomics(problem, atomics(problem, evidence), capped, taken)
+
+    def _function(
+        self,
+        problem: Problem,
+        evidence: SourceEvidence,
+        counts: tuple[list[int], list[int]],
+        known: dict[tuple[str, int], str | NotApplicable],
+    ) -> str:
+        """All atomics of a device function that does more than one thing; empty where it does not, or a kernel."""
+        inner = problem.place(evidence)
+        if is_kernel(inner.functions[0]) or is_wrapper(inner.functions[0]) or evidence.space is MemorySpace.SHARED:
+            return ""
+        key = (inner.path, inner.functions[0].start_offset)
+        if key not in known:
+            try:
+                known[key] = self._inlined(problem, evidence, counts)
+            except NotApplicable as reason:
+                known[key] = reason
+        made = known[key]
+        if isinstance(made, NotApplicable):
+            raise made
+        return made
+
+    def _inlined(self, problem: Problem, evidence: SourceEvidence, counts: tuple[list[int], list[int]]) -> str:
+        function = inlined(problem, evidence)
+        assert function is not None
+        blamed = {item.line for item in problem.task.evidence if item.file == evidence.file}
+        changes: dict[Node, list[tuple[int, int, str]]] = {}
+        told = [
+            self._atomics(problem, [replace(atomic, own=own, changes=changes)], *counts)
+            for atomic, own in function.atomics
+            if own.line in blamed
+        ]
+        function.write(problem, [change for own in changes.values() for change in own])
+        return "; ".join(told)
+
+    def _atomics(self, problem: Problem, seen: Sequence[Atomic], capped: list[int], taken: list[int]) -> str:
         place, calls = seen[0].place, [one.call for one in seen]
         function = callee_name(calls[0])
         types = {element_type(call) for call in calls}
@@ -301,22 +344,32 @@ def _collect(problem: Problem, atomic: Atomic, kernel: Node, kept: _Copy) -> tup
     source = problem.source(place.path)
     if match := _OBSERVERS.search(source.code(top.start_offset, top.end_offset)):
         raise NotApplicable(f"{place}: other blocks may look at {root} while the kernel runs ({match.group()})")
-    if call.in_macro or top.in_macro:
+    if call.in_macro or top.in_macro or (atomic.own is not None and atomic.own.in_macro):
         raise NotApplicable(f"{place}: the atomic is written by a macro")
     element = table.place.canonical.split("[")[0].strip() if table.member else written_element(place, kernel, root)
     copy = unused_name(problem, f"block_{table.member or root}")
     rank, threads = unused_name(problem, "block_thread"), unused_name(problem, "block_threads")
     operation = callee_name(call)
-    if kept.closed:
+    if atomic.own is not None and kept.closed:
+        named = _entry(place, atomic.own)[0].place
+        changed = [(named.start_offset, named.end_offset, copy)]
+    elif kept.closed:
         name = re.escape(root).replace("\\->", "->").replace("->", r"\s*->\s*")
         address = re.sub(rf"\b{name}\b", copy, atomic.address, count=1)
-        changed = f"{operation}({address}, {atomic.operand})"
+        changed = [(call.start_offset, call.end_offset, f"{operation}({address}, {atomic.operand})")]
     else:
         by_copy = declare(
             problem, source, top.start_offset, "block_or_table", partial(_helper, operation, kept.entries)
         )
-        changed = f"{by_copy}({copy}, {root}, {atomic.address}, {atomic.operand})"
-    source.replace(call.start_offset, call.end_offset, changed)
+        text = f"{by_copy}({copy}, {root}, "
+        changed = [(call.start_offset, call.end_offset, f"{text}{atomic.address}, {atomic.operand})")]
+        if atomic.own is not None:
+            changed = [(atomic.own.start_offset, atomic.own.children[1].start_offset, text)]
+    if atomic.own is not None and atomic.changes is not None:
+        atomic.changes[atomic.own] = changed
+    else:
+        for start, end, new in changed:
+            source.replace(start, end, new)
     indent = source.indentation(top.children[0].start_offset)
     joined = _JOINED_BY.get(operation, operation)
     step = f"for (unsigned int entry = {rank}; entry < {kept.entries}; entry += {threads})"

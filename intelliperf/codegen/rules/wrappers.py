@@ -38,6 +38,8 @@ class Atomic:
     call: Node
     address: str
     operand: str
+    own: Node | None = None  # its call in a device function that does more, where `changes` of its text are told
+    changes: dict[Node, list[tuple[int, int, str]]] | None = None
 
 
 def atomics(problem: Problem, evidence: SourceEvidence) -> list[Atomic]:
