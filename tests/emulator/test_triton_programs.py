@@ -264,6 +264,13 @@ for wanted, places in ((None, (True, False)), ("cuda", both), ("cpu", (False, Fa
     file.seek(0)
     loaded = torch.load(file, map_location=wanted)
     assert (loaded["of device"].is_cuda, loaded["of host"].is_cuda) == places and loaded["of device"].sum() == 64
+with torch._subclasses.fake_tensor.FakeTensorMode():
+    imagined = torch.empty(3, 4, device="cuda")
+    assert (imagined @ imagined.t()).is_cuda and not imagined.cpu().is_cuda
+more.register_fake(lambda a: torch.empty(a.shape, device=a.device))
+more.register_autograd(lambda context, gradient: gradient)
+assert set(torch.library.opcheck(more, (torch.ones(64, device="cuda", requires_grad=True),)).values()) == {"SUCCESS"}
+assert torch.autograd.gradcheck(torch.sin, (torch.ones(3, dtype=torch.float64, device="cuda", requires_grad=True),))
 try:
     torch.empty(1, device=1)
 except RuntimeError as error:
@@ -275,7 +282,7 @@ else:
     status, out, err = emulated(tmp_path, interpreter("triton", "torch"), "app.py")
     assert status == 0, err
     (kernel,) = json.loads(out)["kernels"]
-    assert kernel["dispatches"] == 2
+    assert kernel["dispatches"] > 2
 
 
 @pytest.mark.torch
@@ -287,6 +294,7 @@ from intelliperf_presented import surface
 x = torch.ones(4, device="cuda")
 calls = {
     "torch.cuda.nccl.version": torch.cuda.nccl.version,
+    "torch.distributed's backend nccl": lambda: torch.distributed.init_process_group("nccl"),
     "torch.cuda.tunable.is_enabled": torch.cuda.tunable.is_enabled,
     "torch.cuda.memory._snapshot": torch.cuda.memory._snapshot,
     "torch.cuda.CUDAGraph": torch.cuda.graphs.CUDAGraph,

@@ -27,6 +27,12 @@ def _present_torch(module: ModuleType) -> None:
     surface.present(module)
 
 
+def _present_groups(module: ModuleType) -> None:
+    from . import surface
+
+    surface.present_groups(module)
+
+
 def _of_compiler(function: str) -> Callable[[ModuleType], None]:
     def present(module: ModuleType) -> None:
         from . import compiling
@@ -41,6 +47,8 @@ _BEFORE: dict[str, Callable[[], None]] = {"torch": _prepare_torch}
 _AFTER: dict[str, Callable[[ModuleType], None]] = {
     "triton": _present_triton,
     "torch": _present_torch,
+    "torch.distributed.distributed_c10d": _present_groups,
+    "torch._subclasses.fake_tensor": _of_compiler("present_fakes"),
     "torch._dynamo.eval_frame": _of_compiler("present_dynamo"),
     "torch._dynamo.variables.ctx_manager": _of_compiler("present_contexts"),
     "torch._inductor.runtime.hints": _of_compiler("present_hints"),

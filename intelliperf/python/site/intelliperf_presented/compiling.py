@@ -118,6 +118,30 @@ def _no_accelerator() -> Iterator[None]:
         accelerator.is_available = before
 
 
+def present_fakes(module: ModuleType) -> None:
+    """`torch._subclasses.fake_tensor`, which expects guards of a GPU's compiled part wherever there is a GPU."""
+    import torch
+
+    torch._C._ensureCUDADeviceGuardSet()
+    if torch._C._has_cuda:
+        return
+    # A PyTorch for CPUs ends the process where a fake tensor on a GPU needs gradients: it becomes one of the host.
+    convert = module.FakeTensorConverter.from_real_tensor
+
+    @functools.wraps(convert)
+    def from_real_tensor(*args: Any, **kwargs: Any) -> Any:
+        from torch.overrides import _get_current_function_mode, _pop_mode_temporarily
+
+        from . import tensors
+
+        if not isinstance(_get_current_function_mode(), tensors.Presented):
+            return convert(*args, **kwargs)
+        with _pop_mode_temporarily():
+            return convert(*args, **kwargs)
+
+    module.FakeTensorConverter.from_real_tensor = from_real_tensor
+
+
 def present_hints(module: ModuleType) -> None:
     """`torch._inductor.runtime.hints`: what a kernel's configuration is chosen by."""
     properties = module.DeviceProperties

@@ -45,6 +45,19 @@ def _refusing(name: str, absent: object) -> Any:
     return refuse
 
 
+def present_groups(module: ModuleType) -> None:
+    """`torch.distributed.distributed_c10d`: NCCL has no GPU to speak to."""
+    begin = module.init_process_group
+
+    @functools.wraps(begin)
+    def init_process_group(backend: str | None = None, *args: Any, **kwargs: Any) -> Any:
+        if "nccl" in (backend or "").lower():
+            raise NotPresented(f"torch.distributed's backend nccl {_REFUSED_BY_NAME}; gloo is served")
+        return begin(backend, *args, **kwargs)
+
+    module.init_process_group = init_process_group  # type: ignore[attr-defined]
+
+
 class Stream:
     """Work runs as it is issued; streams order it on the modelled clock."""
 

@@ -7,6 +7,7 @@ questions about a tensor's device by its address. Automatic differentiation, mod
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -327,6 +328,8 @@ class Presented(TorchFunctionMode):
         kwargs = dict(kwargs or {})
         if "device" in kwargs:
             kwargs["device"] = _numbered(kwargs["device"])
+        if _is_imagined((*args, *kwargs.values())):
+            return func(*args, **kwargs)
         if func in _ABOUT_DEVICES:
             return func(*(_numbered(value) for value in args[:1]), *args[1:], **kwargs)
         special = _SPECIAL.get(func)
@@ -355,7 +358,18 @@ class Presented(TorchFunctionMode):
             return func(*(_swapped(value) for value in args), **below)
 
 
-_MAY_MIX = frozenset({"index", "index_put_", "index_put", "set_", "copy_", "backward"})
+def _is_imagined(values: Iterable[Any]) -> bool:
+    """Is it about PyTorch's fake tensors? They have devices of their own, and no memory."""
+    fake = sys.modules.get("torch._subclasses.fake_tensor")
+    if fake is None:
+        return False
+    given = list(_tensors(values))
+    if given:
+        return any(isinstance(tensor, fake.FakeTensor) for tensor in given)
+    return torch._C._get_dispatch_mode(torch._C._TorchDispatchModeKey.FAKE) is not None
+
+
+_MAY_MIX = frozenset({"grad", "index", "index_put_", "index_put", "set_", "copy_", "backward"})
 
 
 def _refuse_mixture(name: str, given: list[torch.Tensor]) -> None:
