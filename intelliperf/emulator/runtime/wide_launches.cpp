@@ -1,8 +1,11 @@
 #include "wide_launches.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <set>
+#include <type_traits>
 
 #include "other_data.h"
 
@@ -14,6 +17,7 @@ constexpr size_t kMostFactors = 4, kMostWidths = 2, kMostLaunches = 40;
 constexpr uint64_t kMostOfPart = 24u << 20;
 constexpr uint64_t kLeastCount = 5;  // what is below is often a mode
 constexpr size_t kFewFactors = 3, kFewLopsided = 4, kMostParts = 6, kMostFar = 6;
+constexpr uint64_t kFarthest = 8;        // one of so many reaches as far as the range does
 constexpr uint32_t kWidest = 18;         // bits of an index into the room that memory has
 constexpr uint32_t kWord = 32;           // of a total that was one of 64 bits
 constexpr uint32_t kLarge = 0x3FFFFFFF;  // four of them are more than a word holds
@@ -130,6 +134,30 @@ void widen_as(char* at, uint64_t bytes, WideLaunch::Data data, uint32_t bits) {
   std::memcpy(at, values.data(), count * sizeof(Value));
 }
 
+// The farther behind what there was, the farther numbers reach from the middle of their range, which none leaves: the
+// largest of more of them is one that is farther behind. Rows that are sorted remain so.
+template <class Value>
+void spread(std::vector<Value>& numbers, size_t count, bool sorted, bool falling) {
+  Value low = std::numeric_limits<Value>::max(), high = std::numeric_limits<Value>::lowest();
+  for (size_t i = 0; i < count; ++i)
+    if (std::isfinite(numbers[i])) low = std::min(low, numbers[i]), high = std::max(high, numbers[i]);
+  if (!(low < high)) return;
+  const double middle = double(low) / 2 + double(high) / 2, half = double(high) / 2 - double(low) / 2;
+  double reach = 0.5;
+  Value before = 0;
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const Value own = numbers[i];
+    const bool begins = i > 0 && (falling ? own > before : own < before);
+    if (i >= count && (!sorted || begins)) reach = 0.5 + 0.5 * double(i - count + 1) / double(numbers.size() - count);
+    before = own;
+    const uint64_t chance = mixed(i ^ 0x5EED);
+    if (i >= count && !sorted && chance % kFarthest == 0)
+      numbers[i] = Value(middle + (chance & (1u << 20) ? reach : -reach) * half);
+    else if (std::isfinite(own))
+      numbers[i] = Value(middle + (double(own) - middle) * reach);
+  }
+}
+
 }  // namespace
 
 std::vector<WideLaunch> wide_launches(const LaunchRequest& request, const std::vector<Quantity>& slots,
@@ -185,8 +213,16 @@ void vary_room(char* at, uint64_t asked, uint64_t bytes, const Number& number, u
     const size_t count = asked / sizeof value;
     size_t rises = 0;
     for (size_t i = 1; i < count; ++i) rises += numbers[i - 1] <= numbers[i];
-    // Rows that are sorted, each of them, may have to be.
-    if (count < 2 || rises > count * 7 / 10 || rises < count * 3 / 10) return;
+    // Rows that are sorted, each of them, may have to be; one list that is may be searched in.
+    const bool sorted = rises > count * 7 / 10 || rises < count * 3 / 10;
+    if (count < 2 || (sorted && (!std::is_floating_point_v<Value> || bits || rises == 0 || rises + 1 == count))) return;
+    if constexpr (std::is_floating_point_v<Value>) {
+      if (sorted) {
+        spread(numbers, count, true, rises < count / 2);
+        std::memcpy(at, numbers.data(), numbers.size() * sizeof value);
+        return;
+      }
+    }
     for (size_t i = count; i < numbers.size(); ++i) {
       const uint64_t chance = mixed(i);
       const Value other = numbers[chance % count];
@@ -196,6 +232,8 @@ void vary_room(char* at, uint64_t asked, uint64_t bytes, const Number& number, u
     const double pivot = double(numbers[count / 2]);
     for (size_t i = 0; bits && i < std::min<size_t>(numbers.size(), size_t(1) << bits); ++i)
       numbers[i] = Value(pivot + (double(numbers[i]) - pivot) / 2);
+    if constexpr (std::is_floating_point_v<Value>)
+      if (!bits) spread(numbers, count, false, false);
     std::memcpy(at, numbers.data(), numbers.size() * sizeof value);
   };
   if (number.kind == NumberKind::kFloat && number.bytes == 4) vary(float());

@@ -52,7 +52,8 @@ void lengthen(char* at, uint64_t asked, uint32_t each, uint32_t bits);
 bool rise(const char* at, uint64_t bytes, uint32_t each);
 
 // The numbers of the room behind the `asked` first bytes, which are copies of those, become others between two of them:
-// what is looked for in more of them may lie anywhere. The extremes lie beyond what `bits` count, unless there are none.
+// what is looked for in more of them may lie anywhere. Floats keep to the middle of their range, and reach farther the
+// farther behind they stand. The extremes lie beyond what `bits` count, unless there are none.
 void vary_room(char* at, uint64_t asked, uint64_t bytes, const Number& number, uint32_t bits);
 
 // In words, for people.
