@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from intelliperf.errors import ProtocolError
 from intelliperf.interception.wire import Deadline
 from intelliperf.records import NO_FLOATS, Application, CheckStatus, Feature, Interception, Outcome, Shadow
@@ -16,11 +18,11 @@ from intelliperf.validation.algebraobserver import AlgebraObserver
 from intelliperf.validation.algebrawords import less_exact, said
 from intelliperf.validation.besideshadows import BesideShadows
 from intelliperf.validation.buffers.algebra import Account, Level
-from intelliperf.validation.buffers.compare import as_bytes, equal
-from intelliperf.validation.buffers.elements import FLOAT32, FLOAT64, Scalar
+from intelliperf.validation.buffers.compare import as_bytes, differing_chunks
+from intelliperf.validation.buffers.elements import FLOAT32, FLOAT64, Bytes, Scalar
 from intelliperf.validation.buffers.field import Field
 from intelliperf.validation.buffers.tolerance import Allowance, Steadiness
-from intelliperf.validation.calibration import BASE, Calibration, Launched
+from intelliperf.validation.calibration import BASE, Calibration, Launched, scalars
 from intelliperf.validation.othernumbers import TWIN
 from intelliperf.validation.reference import Reference
 from intelliperf.validation.runs.alignment import align
@@ -290,7 +292,7 @@ class AlgebraGate:
         key = trial.case.reference, plain
         if key not in self._faithful:
             runs = SideRun(BASE, trial.case.reference, plain), SideRun(_NORMAL, trial.case.reference, shadowed)
-            observer = _SameBits(self._reference.calibration(trial)[0])
+            observer = SameBits(self._reference.calibration(trial)[0])
             rule = Rule(lambda d: d.target, bounded=(_NORMAL,))
             try:
                 found = follow(self._reference.setting(trial, 2), runs, rule, observer).divergences.get(_NORMAL)
@@ -340,8 +342,8 @@ _ALONG = (
 
 
 @dataclass
-class _SameBits:
-    """Two runs of one program must leave the same bits, where they are steady at all."""
+class SameBits:
+    """Two runs of one program must leave the same bits, where they are steady at all; one NaN is as good as another."""
 
     calibration: Calibration
 
@@ -349,15 +351,26 @@ class _SameBits:
         self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline
     ) -> Divergence | None:
         due = chosen(sync, base)
+        known = scalars(base.dispatch, base.side.hello)
         for mine, theirs in pairing.pairs:
             allowance = self.calibration.allowances.get(key_of(mine), Allowance())
             if (due is not None and mine.id not in due) or allowance.steadiness >= Steadiness.UNORDERED:
                 continue
-            if mine.size == theirs.size and not equal(
-                *(as_bytes(p.content(a.id)) for p, a in ((base, mine), (other, theirs)))
-            ):
+            scalar = known.get(mine.id, ("", allowance.scalar))[1]
+            left, right = (as_bytes(p.content(a.id)) for p, a in ((base, mine), (other, theirs)))
+            if left.size == right.size and _unlike(scalar, left, right, deadline):
                 return Divergence(other.side.label, Outcome.WRONG_OUTPUT, f"{sync.where}: {describe(mine, {})}")
         return None
+
+
+def _unlike(scalar: Scalar, left: Bytes, right: Bytes, deadline: Deadline) -> bool:
+    for _, mine, theirs in differing_chunks(left, right, deadline):
+        if not scalar.floating or mine.size % scalar.size:
+            return True
+        nan = np.isnan(scalar.floats(mine)) & np.isnan(scalar.floats(theirs))
+        if ((scalar.bits(mine) != scalar.bits(theirs)) & ~nan).any():
+            return True
+    return False
 
 
 def _shadow(field_: Field, calibration: Calibration, symbolic: bool, free_functions: bool) -> Shadow:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from interceptedbackend import KERNEL, application, plan_of, setting
 from intelliperf.errors import ApplicationFailed
 from intelliperf.processes.sandbox import Sandbox
 from intelliperf.records import Interception, Outcome
+from intelliperf.validation.algebragate import SameBits
 from intelliperf.validation.buffers.tolerance import Steadiness, UserTolerance
 from intelliperf.validation.calibration import BASE, Additions, Calibration, calibrate
 from intelliperf.validation.checker import Checker
@@ -67,6 +69,17 @@ def test_one_wrong_element_at_the_end_is_found_with_both_values(tmp_path):
     assert divergence.outcome is Outcome.WRONG_OUTPUT
     assert "float 999 is 7, expected 29.37" in divergence.detail
     assert "out" in divergence.detail
+
+
+@pytest.mark.parametrize(("value", "same"), [(-math.nan, True), (1.0, False), (-0.0, False)])
+def test_the_original_is_as_before_with_another_nan_but_with_no_other_number(tmp_path, value, same):
+    def listed(*first: float) -> list[dict[str, Any]]:
+        return steps(floats={"out": [*first, *VALUES[2:]], "input": [1.0] * 25, "state": [0.0] * 4})
+
+    before, after = listed(math.nan, 0.0), listed(value, 0.0) if math.isnan(value) else listed(math.nan, value)
+    runs = [SideRun(label, program(tmp_path / label, plan)) for label, plan in ((BASE, before), ("other", after))]
+    followed = follow(setting(tmp_path, 5.0), runs, RULE, SameBits(learnt(tmp_path, before)))
+    assert ("other" not in followed.divergences) is same
 
 
 def test_a_no_op_leaves_the_poison_and_is_found(tmp_path):
