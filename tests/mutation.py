@@ -74,7 +74,7 @@ def _mutated(module: str, tests: str, sample: int | None) -> dict[str, bool]:
     if subprocess.run(command.split(), cwd=WORK, capture_output=True).returncode != 0:
         raise RuntimeError(f"{tests} fail without any change")
     _cosmic_ray("init", config.name, session.name)
-    _leave_out_annotations(WORK / module, session)
+    _leave_out_what_no_test_can_notice(WORK / module, session)
     if sample is not None:
         _thin_out(session, sample)
     _cosmic_ray("exec", config.name, session.name)
@@ -89,23 +89,34 @@ def _mutated(module: str, tests: str, sample: int | None) -> dict[str, bool]:
     return found
 
 
-def _leave_out_annotations(module: Path, session: Path) -> None:
-    """Nobody evaluates them, so that no test can notice a change there."""
+def _leave_out_what_no_test_can_notice(module: Path, session: Path) -> None:
+    """Annotations, which nobody evaluates, and `is` made `==` beside what is equal to nothing else."""
+    tree = ast.parse(module.read_text())
     annotations = [
         note
-        for node in ast.walk(ast.parse(module.read_text()))
+        for node in ast.walk(tree)
         for note in (getattr(node, "annotation", None), getattr(node, "returns", None))
         if note is not None
     ]
+    singletons = [node for node in ast.walk(tree) if isinstance(node, ast.Compare) and _with_a_singleton(node)]
     with sqlite3.connect(session) as database:
-        rows = database.execute("select job_id, start_pos_row, start_pos_col from mutation_specs").fetchall()
-        for job, row, column in rows:
-            if any(
-                (note.lineno, note.col_offset) <= (row, column) <= (note.end_lineno, note.end_col_offset)
-                for note in annotations
-            ):
+        columns = "job_id, operator_name, start_pos_row, start_pos_col"
+        rows = database.execute(f"select {columns} from mutation_specs").fetchall()
+        for job, operator, *place in rows:
+            nowhere = singletons if operator.endswith(("_Is_Eq", "_IsNot_NotEq")) else []
+            if any(_within(node, *place) for node in annotations + nowhere):
                 database.execute("delete from mutation_specs where job_id = ?", (job,))
                 database.execute("delete from work_items where job_id = ?", (job,))
+
+
+def _with_a_singleton(compared: ast.Compare) -> bool:
+    """None, True, False or a member of an enumeration, in one comparison and by identity."""
+    (other,) = compared.comparators if len(compared.comparators) == 1 else (None,)
+    return isinstance(other, ast.Constant) or isinstance(other, ast.Attribute) and other.attr.isupper()
+
+
+def _within(node: ast.expr, row: int, column: int) -> bool:
+    return (node.lineno, node.col_offset) <= (row, column) <= (node.end_lineno or 0, node.end_col_offset or 0)
 
 
 def _thin_out(session: Path, sample: int) -> None:

@@ -80,6 +80,17 @@ def test_the_application_may_lose_where_the_kernel_gains() -> None:
     assert accepted(measurements=(gain(1.0001), gain(0.5, Scope.APPLICATION))).accepted
 
 
+def test_one_pair_of_runs_cannot_show_a_gain_only_deny_it_and_more_than_one_can() -> None:
+    doubtful = dataclasses.replace(gain(0.9), pairs=(1.1,))
+    assert accepted(measurements=(doubtful,)).accepted
+    for wrong in (
+        dataclasses.replace(doubtful, pairs=(1.1, 1.0)),
+        dataclasses.replace(doubtful, pairs=(0.95,), high=1.0),
+    ):
+        with pytest.raises(ValueError, match="without a measured or modelled gain"):
+            accepted(measurements=(wrong,))
+
+
 def test_what_may_hide_something_wrong_is_named_first_and_what_may_not_last() -> None:
     checks = (
         Check("unit tests", CheckStatus.NOT_RUN, "no --unittest-command was given"),
