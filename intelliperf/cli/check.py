@@ -14,6 +14,7 @@ from pathlib import Path
 from intelliperf.backends import with_gpu
 from intelliperf.cli.application import application_of
 from intelliperf.cli.options import CheckOptions
+from intelliperf.cli.view import show
 from intelliperf.emulator.schedules import IN_ORDER, Schedule, schedules, seeded
 from intelliperf.emulator.watching import Watched, watch
 from intelliperf.errors import BuildFailed
@@ -56,11 +57,13 @@ def _tell(result: Checked, application: Application, options: CheckOptions) -> N
     if options.json_events:
         print(json.dumps(defects_json(result.defects, result.checked, result.not_checked), indent=2))
         return
-    for line in defect_lines(result.defects):
-        print(line)
-    print(summary_line(result.defects))
-    print(f"checked: {'; '.join(result.checked)}")
-    print(f"not checked: {'; '.join(result.not_checked)}")
+    lines = (
+        *defect_lines(result.defects),
+        summary_line(result.defects),
+        f"checked: {'; '.join(result.checked)}",
+        f"not checked: {'; '.join(result.not_checked)}",
+    )
+    show("".join(f"{line}\n" for line in lines), sys.stdout, headline=False)
 
 
 def _left_out(runs: Sequence[Watched], planned: Sequence[Schedule], application: Application) -> list[str]:

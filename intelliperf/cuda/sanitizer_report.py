@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from intelliperf.cuda.symbols import canonical
+from intelliperf.sentences import counted
 
 _PREFIX = "========="
 _ACCESS = (
@@ -59,7 +60,7 @@ class SanitizerFinding:
         against = f" against {self.other}" if self.other and self.other != self.spot else ""
         kernel = f" in {self.kernel}" if self.kernel else ""
         by = f", first by {self.thread}" if self.thread else ""
-        return f"{self.kind}{place}{against}{kernel}{by}, {self.count}x"
+        return f"{self.kind}{place}{against}{kernel}{by}, {counted(self.count, 'time')}"
 
 
 @dataclass(frozen=True)

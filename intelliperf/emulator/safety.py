@@ -83,7 +83,7 @@ class LocatedFault:
         if against and not place.line:
             place, against = against, None
         other = f" against {against}" if against and against != place else ""
-        return f"{words}{scope} at {place}{other} in {self.kernel}, {self.count}x"
+        return f"{words}{scope} at {place}{other} in {self.kernel}, {counted(self.count, 'time')}"
 
 
 def located(trace: Trace, project: Project) -> tuple[LocatedFault, ...]:

@@ -50,8 +50,8 @@ def test_every_planted_fault_is_read_from_its_recording(tool: str, kind: str, li
 def test_the_thread_and_what_follows_from_the_fault_are_told() -> None:
     report = parse((_RECORDED / "memcheck-planted.txt").read_text())
     assert [str(finding) for finding in report.findings][1:] == [
-        "cudaErrorLaunchFailure from cudaDeviceSynchronize, 1x",
-        "cudaErrorLaunchFailure from cudaFree, 2x",
+        "cudaErrorLaunchFailure from cudaDeviceSynchronize, 1 time",
+        "cudaErrorLaunchFailure from cudaFree, 2 times",
     ]
     assert report.findings[0].thread == "thread (63,0,0) of block (0,0,0)"
 
@@ -155,7 +155,7 @@ def test_a_new_fault_is_a_failure_with_kernel_line_and_thread(bench: _Bench) -> 
     assert check.status is CheckStatus.FAILED
     assert check.detail == (
         "the candidate introduces Invalid __global__ write at app.cu:3 in _Z4blurPKfPfi, "
-        "first by thread (127,0,0) of block (7,0,0), 1x (memcheck)"
+        "first by thread (127,0,0) of block (7,0,0), 1 time (memcheck)"
     )
 
 
