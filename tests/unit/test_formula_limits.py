@@ -50,6 +50,17 @@ def test_a_tenth_of_the_busy_time_has_to_be_at_stake(share_of_busy: float, there
     assert found("bankConflict", profile(changes)) is there
 
 
+@pytest.mark.parametrize(("saved_ns", "there"), [(2020.0, True), (1980.0, False)])
+def test_two_hundredths_of_all_time_have_to_be_at_stake(saved_ns: float, there: bool) -> None:
+    """However large a part it is of what the launch leaves."""
+    quiet = dict.fromkeys((Metric.ISSUE_TIME_NS, Metric.L1_TIME_NS, Metric.L2_TIME_NS, Metric.DRAM_TIME_NS), 0.0)
+    launch = {Metric.DEVICE_TIME_NS: 100_000.0, Metric.LAUNCH_TIME_NS: 100_000.0 - 2 * saved_ns}
+    assert MINIMUM_EXCESS_OF_ALL.value == 0.02
+    assert (
+        found("bankConflict", profile({**conflicts(2.0), **quiet, **launch, Metric.LDS_TIME_NS: 2 * saved_ns})) is there
+    )
+
+
 @pytest.mark.parametrize(("saved_ns", "there"), [(260.0, True), (240.0, False)])
 def test_less_than_launches_differ_by_is_no_finding(saved_ns: float, there: bool) -> None:
     """However large a part of a short kernel it is."""

@@ -13,6 +13,7 @@ from formula_profiles import (
     SCATTERED,
     SPILLED,
     THIN,
+    WAVES,
     contended,
     profile,
     saved_ns,
@@ -21,7 +22,7 @@ from formula_profiles import (
 from intelliperf.codegen.rulebook import RULES
 from intelliperf.errors import MissingMetric, UsageError
 from intelliperf.formulas import BOTTLENECKS, FORMULAS, find_formula
-from intelliperf.formulas.base import amdahl, count
+from intelliperf.formulas.base import amdahl, count, stepping_ns
 from intelliperf.records import (
     KernelProfile,
     Metric,
@@ -100,6 +101,7 @@ def test_what_its_error_does_not_tell_from_the_ideal_is_no_finding(error: float,
 
 def test_a_count_within_its_error_of_nothing_is_told_as_a_bound() -> None:
     assert count(Quantity(100.0, Provenance.MODELLED, 737.0)) == "up to 837"
+    assert count(Quantity(100.0, Provenance.MODELLED, 100.0)) == "up to 200"
     assert count(Quantity(1000.0, Provenance.MODELLED, 20.0)) == "1,000 ± 2.0 %"
 
 
@@ -158,7 +160,15 @@ def test_every_rule_that_a_formula_names_exists() -> None:
     assert {rule for formula in BOTTLENECKS for rule in formula.rules} <= known
 
 
+def test_a_waves_own_instructions_take_four_cycles_each_and_no_more_than_the_latency() -> None:
+    seen = profile({Metric.INSTRUCTIONS: 42 * WAVES, Metric.LATENCY_TIME_NS: 5000.0})
+    alone_ns = 42 * 4 / DEVICE.limits.clock_hz * 1e9
+    assert stepping_ns(seen, DEVICE) == pytest.approx(alone_ns) and alone_ns < 5000
+    assert stepping_ns(profile({Metric.INSTRUCTIONS: 42 * WAVES, Metric.LATENCY_TIME_NS: 50.0}), DEVICE) == 50.0
+
+
 def test_the_ceiling_is_amdahls() -> None:
     assert amdahl(1.0, 0.5) == 2.0
     assert amdahl(0.5, 0.5) == pytest.approx(1 / 0.75)
     assert amdahl(0.0, 1.0) == 1.0
+    assert amdahl(0.5, -1.0) == amdahl(-0.5, 0.5) == 1.0, "a loss gains nothing"
