@@ -237,6 +237,18 @@ def test_what_the_original_uses_may_be_used_again(tmp_path):
     assert gate.replaced(("a[1] = a[0];", "b[2] = __sinf(b[2]);")).refusal != ""
 
 
+def test_the_text_of_an_assertion_is_no_table_unless_the_kernel_reads_it(gate):
+    """A template's name alone, which is one of the texts, may be longer than a table may be."""
+    named = "template <int ROWS, int COLUMNS, typename Element> __device__ Element padded(Element value, int columns)"
+    long = f"{named} {{ assert(ROWS * COLUMNS <= int(blockDim.x) && ROWS % COLUMNS == 0); return value; }}\n"
+    before = "__global__ void scale("
+    use = (BODY, "if (i < n) out[i] = tools::twice(padded<64, 32>(in[i], n));")
+    assert gate.replaced((before, long + before), use).refusal == ""
+    table = f'static __device__ const char told[] = "{"ab" * 40}";\n'
+    both = (BODY, "if (i < n) { out[i] = tools::twice(in[i]) + told[i % 80]; assert(told); }")
+    assert "a table" in gate.replaced((before, table + before), both).refusal
+
+
 def test_common_words_are_good_names_for_variables(gate):
     text = "int read = 0, used = 1, section = 2, half = 3, clock = 4; out[i + read] = used + section + half + clock;"
     assert gate.replaced((BODY, text)).refusal == ""

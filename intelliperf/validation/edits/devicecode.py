@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from intelliperf.validation.edits.ir import Function, Module
+from intelliperf.validation.edits.ir import NAME, Function, Module
 from intelliperf.validation.edits.names import is_a_librarys, plain_name
 
 _TABLE_LIMIT = 64  # numbers
@@ -44,6 +44,7 @@ _NARROW = re.compile(r"\b(?:half|bfloat|x86_fp80|fp128)\b|%\"?struct\.(?:__half\
 _LIBERTIES = re.compile(r"= f\w+ (?:fast|[a-z ]*\b(reassoc|afn|arcp|nnan|ninf|nsz)\b)")
 _LITERAL = re.compile(r"(?:float|double|half) (-?\d\.\d+e[+-]\d+|0x[0-9A-F]+)")
 _LDS = re.compile(r"\bglobal .* undef$")
+_ASSERTION = re.compile(r"\bcall void (@(?:_ZL?13)?__assert_?fail\w*)\(")
 _CALL_BY_NUMBER = re.compile(r"inttoptr \(i64 \d|inttoptr i64 \d")
 
 
@@ -201,7 +202,10 @@ def _lasting(name: str, text: str) -> str:
 
 def _table_refusal(old: Device, new: Device, texts: list[str]) -> str:
     had = {_value(text) for text in old.module.variables.values()}
-    for text in new.module.variables.values():
+    said = _said_by_assertions(new)
+    for name, text in new.module.variables.items():
+        if name in said:
+            continue
         numbers = len(re.findall(r"(?:i\d+|float|double) -?[\d0x]", text))
         letters = len(re.sub(r"\\[0-9A-F]{2}", "x", (re.findall(r'c"([^"]*)"', text) or [""])[0]))
         if max(numbers, letters) > _TABLE_LIMIT and "constant" in text and _value(text) not in had:
@@ -210,6 +214,18 @@ def _table_refusal(old: Device, new: Device, texts: list[str]) -> str:
     if len(literals[1] - literals[0]) > _LITERAL_LIMIT:
         return f"the candidate's kernels hold more than {_LITERAL_LIMIT} numbers that the original's do not"
     return ""
+
+
+def _said_by_assertions(device: Device) -> set[str]:
+    """Texts that nothing but assertions uses, by the library's function: condition, file and function of each."""
+    module = device.module
+    said: set[str] = set()
+    used = {name for variable in module.variables for name in module.names_in(variable)}
+    for function in module.functions.values():
+        for line in function.raw.splitlines():
+            asserts = _ASSERTION.search(line)
+            (said if asserts and asserts[1] not in device.own else used).update(re.findall(NAME, line))
+    return said - used
 
 
 def _symbol_refusal(old: Device, new: Device) -> str:
