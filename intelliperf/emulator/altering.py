@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 
 from intelliperf.emulator.modulefacts import Quantity
 from intelliperf.emulator.tracefiles import KernelLaunch, Trace
+from intelliperf.processes.storage import write_atomically
+from intelliperf.project.codec import decode, encode
 
 _KINDS = {"float": "f", "signed": "i", "unsigned": "i", "char": "i", "boolean": "b"}
 _FLOATS, _INTEGERS = {"float", "bfloat"}, {"signed", "unsigned", "char"}
@@ -43,6 +47,25 @@ class AlterationPlan:
             "INTELLIPERF_OTHER_TYPES": self.types,
             "INTELLIPERF_OTHER_WATCH": str(int(self.watched)),
         }
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a run keeps of the original as it was first seen, for the processes that resume it as well."""
+
+    plans: dict[str, AlterationPlan] = field(default_factory=dict)
+    hip_wave: int | None = None  # of a program in HIP, which is for both sizes
+
+    def and_of(self, trace: Trace) -> Seen:
+        waves = {module.wave_size if module.language == "hip" else None for module in trace.modules.values()}
+        return Seen({**plans(trace), **self.plans}, next(iter(waves)) if len(waves) == 1 else None)
+
+    def write(self, path: Path) -> None:
+        write_atomically(path, json.dumps(encode(self)).encode())
+
+
+def seen_before(path: Path) -> Seen:
+    return decode(Seen, json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else Seen()
 
 
 def plans(trace: Trace) -> dict[str, AlterationPlan]:

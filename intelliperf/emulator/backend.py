@@ -31,7 +31,7 @@ from intelliperf.records import (
 )
 
 if TYPE_CHECKING:
-    from intelliperf.emulator.altering import AlterationPlan
+    from intelliperf.emulator.altering import Seen
     from intelliperf.emulator.safety import LocatedFault
     from intelliperf.emulator.strict import StrictBuild
     from intelliperf.emulator.tracefiles import Trace
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from intelliperf.records.timeline import Timeline
 
 _DEVICE_FILE = "device"
+_SEEN_FILE = "seen.json"
 _OTHER_WAVE = {32: "mi300x", 64: "rx7900xtx"}  # by a HIP program's wave size: a chip of the other one
 
 _VARIABLES = {
@@ -101,8 +102,7 @@ class EmulatorBackend:
         self._tell = tell
         self._flush_l2 = flush_l2  # before every launch
         self._line_note = ""
-        self._plans: dict[str, AlterationPlan] = {}
-        self._hip_wave: int | None = None  # of a program in HIP, which is for both sizes
+        self._seen: Seen | None = None  # in this process
 
     @cached_property
     def _tracer(self) -> Tracer:
@@ -129,9 +129,10 @@ class EmulatorBackend:
         return {**build_environment(), **target, "INTELLIPERF_SHADOWS": "1"}
 
     def other_wave_build(self) -> Mapping[str, str]:
-        if self._target is not None or self._hip_wave is None:
+        wave = self._first_seen().hip_wave
+        if self._target is not None or wave is None:
             return {}
-        return {"INTELLIPERF_TARGET": _OTHER_WAVE[self._hip_wave], "INTELLIPERF_FACTS": "0"}
+        return {"INTELLIPERF_TARGET": _OTHER_WAVE[wave], "INTELLIPERF_FACTS": "0"}
 
     def rounded_build(self, way: str) -> Mapping[str, str]:
         return {}
@@ -175,7 +176,7 @@ class EmulatorBackend:
         from intelliperf.emulator.tracing import blas_environment
 
         chosen = interception.variables(_VARIABLES)
-        plan = self._plans.get(kernel.symbol)
+        plan = self._first_seen().plans.get(kernel.symbol)
         if interception.preemption and plan is not None and plan.watched:  # lanes can be interrupted anywhere there
             chosen["INTELLIPERF_LOCKSTEP"] = "always"
         return {
@@ -282,15 +283,22 @@ class EmulatorBackend:
 
         And of its kernels, as they were first seen, which numbers they are handed.
         """
-        from intelliperf.emulator.altering import plans
-
-        self._plans = {**plans(trace), **self._plans}
-        waves = {module.wave_size if module.language == "hip" else None for module in trace.modules.values()}
-        self._hip_wave = next(iter(waves)) if len(waves) == 1 else None
+        before = self._first_seen()
+        self._seen = before.and_of(trace)
+        if self._seen != before:
+            self._directory.mkdir(parents=True, exist_ok=True)
+            self._seen.write(self._directory / _SEEN_FILE)
         targets = sorted({module.target for module in trace.modules.values()})
         if self._target is None and len(targets) == 1 and self._built_for() != targets[0]:
             self._directory.mkdir(parents=True, exist_ok=True)
             (self._directory / _DEVICE_FILE).write_text(targets[0] + "\n")
+
+    def _first_seen(self) -> Seen:
+        from intelliperf.emulator.altering import seen_before
+
+        if self._seen is None:
+            self._seen = seen_before(self._directory / _SEEN_FILE)
+        return self._seen
 
     def _built_for(self) -> str | None:
         path = self._directory / _DEVICE_FILE

@@ -79,7 +79,10 @@ def _decode_union(kinds: tuple[Any, ...], value: Any) -> Any:
         if type(None) not in kinds:
             raise TypeError("null is not allowed here")
         return None
-    (kind,) = (k for k in kinds if k is not type(None))
+    others = [k for k in kinds if k is not type(None)]
+    kind = others[0] if len(others) == 1 else next((k for k in others if type(value) is k), None)
+    if kind is None:
+        raise TypeError(f"{type(value).__name__} is none of {', '.join(k.__name__ for k in others)}")
     return _decode(kind, value)
 
 
