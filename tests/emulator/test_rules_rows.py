@@ -340,6 +340,17 @@ __global__ void shifted(const int* in, int* out, int rows, int cols) {
   int* again = out + row * cols;
   for (int* last = again + cols; again < last; again++) { *again *= 3; }
 }
+__global__ void jagged(const int* const* table, const int* other, int* out, int rows, int cols) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows) return;
+  const int* x = table[r];
+  int sum = 0, more = 0;
+  for (int c = 0; c < cols; ++c) sum += x[c];
+  const int* y;
+  if (r & 1) y = other; else y = table[0] + r;
+  for (int c = 0; c < cols; ++c) more += *y++;
+  out[r] = sum ^ more;
+}
 __global__ void soft(const int* m, int* out, int rows, int cols) {
   int r = blockIdx.x * blockDim.x + threadIdx.x;
   if (r >= rows) return;
@@ -457,6 +468,12 @@ int main() {
   shifted<<<3, 32>>>(m, out, rows, cols);
   hipMemcpy(o, out, 4 * n, hipMemcpyDeviceToHost);
   for (int i = 0; i < n; ++i) printf("%d ", o[i]);
+  static const int* lines[rows]; const int** table;
+  for (int i = 0; i < rows; ++i) lines[i] = m + (i * 7 % 60) * cols;
+  hipMalloc(&table, sizeof lines); hipMemcpy(table, lines, sizeof lines, hipMemcpyHostToDevice);
+  jagged<<<3, 32>>>(table, m + 9, out, rows, cols);
+  hipMemcpy(o, out, 4 * rows, hipMemcpyDeviceToHost);
+  for (int i = 0; i < rows; ++i) printf("%d ", o[i]);
   soft<<<3, 32>>>(m, out, rows, cols);
   hipMemcpy(o, out, 12 * rows, hipMemcpyDeviceToHost);
   for (int i = 0; i < 3 * rows; ++i) printf("%d ", o[i]);
@@ -472,7 +489,7 @@ int main() {
 
 def test_pointers_walk_along_a_row_as_counters_do(tmp_path: Path) -> None:
     text = WALKS
-    for kernel in ("norms", "pairs", "shifted", "columns", "marks", "spans", "soft"):
+    for kernel in ("norms", "pairs", "shifted", "columns", "marks", "spans", "soft", "jagged"):
         proposal = propose(tmp_path / kernel, "app.hip", text, kernel)
         assert proposal.candidate is not None, proposal.declined
         (edit,) = proposal.candidate.edits
@@ -484,6 +501,7 @@ def test_pointers_walk_along_a_row_as_counters_do(tmp_path: Path) -> None:
     )
     assert "        part_here_step2 -= level[" in text and "window += group_running_sum(part_here_step2);" in text
     assert len(re.findall(r"= group_sum\(part_most\w* == \w+ \? (\w+) : \1 \* exp", text)) == 3
+    assert "sum += x[c];" in text and "more += *y; y += 32; }" in text
     assert "left -= 32;" in text and re.search(r"int c = cols - 1 - lane\w*; c >= 0; c -= 32\)", text)
     assert re.search(r"if \(lane\w* == 0\) atomicMax\(per_column", text)
     assert re.search(r"p \+= lane\w* \* \(cols\);", text)
@@ -508,6 +526,7 @@ SOFT = "for (int c = 0; c < cols; ++c) { float o = t; t = fmaxf(t, m[c]); d = d 
 SMALL = """\
 #include <hip/hip_runtime.h>
 constexpr int kBlock = 256;
+__device__ int counts[4];
 #define AT(d) (blockIdx.d * blockDim.d + threadIdx.d)
 struct Mean { float mean = 0; int n = 0; __device__ void add(int v) { ++n; mean += (v - mean) / n; } };
 __device__ int first(const int* x, int i) { return x[i]; }
@@ -551,6 +570,7 @@ int main() {
         ("out[row] = sum;", "out[row] = sum + squared(m + row * cols, cols) + squared(m, 4) * (row > 3 ? 1 : 0);", ""),
         ("int main() {", "__global__ void other(int* o) { o[0] = squared(o, 4); }\nint main() {\n", ""),
         ("    out[row] = sum;", "    out[row] = sum; if (row) out[row] = m[row * cols];", ""),
+        ("    out[row] = sum;", "    counts[row % 4] += sum;", "does more than one store"),
         ("    out[row] = sum;", "    out[row] = sum; int* p = out; ++p; if (*p) *p = 1;", ""),
         ("    out[row] = sum;", "    out[row] = sum; int* p = row > 3 ? m : out; if (*p) *p = 1;", "may lead to what"),
         (WALK, "int c = 0; while (c != cols) sum += m[row * cols + c++]; out[0] = c;", "uses c, which the loop"),

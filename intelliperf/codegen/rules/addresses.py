@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from intelliperf.codegen.rules.lanes import initializer
 from intelliperf.codegen.rules.polynomials import Algebra, Polynomial, constant
@@ -12,6 +13,7 @@ from intelliperf.codegen.syntax.tree import Node
 
 _CASTS = ("CStyleCastExpr", "CXXStaticCastExpr", "CXXReinterpretCastExpr", "CXXConstCastExpr")
 _CALLS = ("CXXConstructExpr", "CXXOperatorCallExpr", "CXXMemberCallExpr", "CallExpr")
+_FUNCTIONS = ("FunctionDecl", "CXXMethodDecl")
 _ADDRESSED = ("ArraySubscriptExpr", "MemberExpr")
 
 
@@ -106,13 +108,13 @@ class Addresses:
             stays = initial is not None and self._algebra.only_steps(reference.id)
             return Element(self.pointer(initial).root if initial is not None and stays else "", elsewhere)
         found = self.pointer(initial) if initial is not None else Element("", None)
-        return Element(found.root, self._algebra.start(declared)) if found.root and found.index is None else found
+        return Element(found.root, self._algebra.start(declared)) if found.index is None else found
 
     def _moved(self, node: Node, pointer: str, declared: Node | None) -> Element:
         """A pointer that steps alone change stays in its array."""
-        if not self._algebra.only_steps(pointer):
-            return Element("", None)
         index = self._algebra.walked.get(pointer)
+        if not self._algebra.only_steps(pointer):
+            return Element("", index)
         if declared is None:
             return Element(pointer, index if index is not None else self._algebra.advance(pointer, node))
         initial = initializer(declared)
@@ -149,7 +151,15 @@ def _is_own_array(subscript: Node, shared: frozenset[str]) -> bool:
             return False
         base = base.children[0].bare()
     own = base.reference is not None and base.reference.id not in shared
+    function = next((up for up in subscript.ancestors() if up.kind in _FUNCTIONS), None)
+    if own and function is not None and base.reference is not None:
+        own = base.reference.id in _variables(function)  # not one of the device
     return base.kind == "DeclRefExpr" and base.canonical.endswith("]") and own
+
+
+@lru_cache(maxsize=64)
+def _variables(function: Node) -> frozenset[str]:
+    return frozenset(node.id for node in function.everything() if node.kind in ("VarDecl", "ParmVarDecl"))
 
 
 def _used(place: Node) -> Access | None:
