@@ -28,6 +28,7 @@ from intelliperf.validation.runs.reach import chosen
 
 _NEARLY_EQUAL = 8.0
 _BYTES = {"float": 4, "double": 8, "half": 2, "bfloat": 2}
+_DECISIONS = 2  # comparisons of a candidate that rounding decides, for one more than the original has
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,24 @@ def _lost_at(state: ShadowState, hello: Hello | None) -> str:
 
 
 @dataclass
+class Decisions:
+    """Comparisons that rounding alone decides, launch by launch."""
+
+    latest: int = -1  # the number of the point of comparison
+    until: tuple[int, int] = (0, 0)  # how many there were by then, in the original and in the candidate
+
+    def since(self, number: int, original: int, candidate: int) -> int:
+        """In both since the point before; 0 where that is not known, or where they are more than another order makes.
+
+        A candidate that calculates less exactly has more of them than the original.
+        """
+        mine, theirs = original - self.until[0], candidate - self.until[1]
+        follows = self.latest == number - 1
+        self.latest, self.until = number, (original, candidate)
+        return mine + theirs if follows and theirs <= _DECISIONS * (mine + 1) else 0
+
+
+@dataclass
 class AlgebraObserver:
     """Compares the shadows of two paused runs; gathers accounts by buffer."""
 
@@ -99,6 +118,10 @@ class AlgebraObserver:
     choices: bool = False  # numbers were compared by either program
     free: bool = False  # roots and quotients stood for any function: what differs may be equal by their laws
     compared: int = 0
+    decided: int = (
+        0  # comparisons that rounding alone decided in the two launches; 0 where that may be more than chance
+    )
+    decisions: Decisions = field(default_factory=Decisions)
     apart: dict[Launched, float] = field(default_factory=dict)  # how far apart they may come out, by launch
     sure: set[Launched] = field(default_factory=set)  # the same numbers there, as exact as the original's
     controls: set[Key] = field(default_factory=set)  # buffers in which a planted number was noticed
@@ -115,6 +138,7 @@ class AlgebraObserver:
             return None
         self.shaded = True
         self.compared += 1
+        self.decided = self.decisions.since(sync.number, states[0].undecided, states[1].undecided)
         self.choices |= bool(states[0].choices or states[1].choices)
         self.free |= bool(states[0].free or states[1].free)
         self.doubt = doubts(states[0], states[1], (base.side.hello, other.side.hello))

@@ -63,6 +63,7 @@ class BesideShadows:
         if found is None and self.wrong is None:
             self._numbers.hold_to(self._learn())
             self._numbers.leave_out(self._algebra.endless)
+            self._checker.decided = self._algebra.decided
             self.wrong = self._numbers.compare(sync, base, other, pairing, deadline)
         self.by_nan |= found is not None and ranks and self.twin is not None
         return found
@@ -83,8 +84,16 @@ class BesideShadows:
         return found
 
     @property
-    def unranked(self) -> Collection[str]:
-        return self._numbers.unranked if isinstance(self._numbers, DoubtingChecker) else ()
+    def left_open(self) -> Collection[str]:
+        """In words, what of the numbers was not compared."""
+        unranked = self._numbers.left_open if isinstance(self._numbers, DoubtingChecker) else ()
+        if not self._checker.rounded:
+            return unranked
+        return (*unranked, f"few integers that rounding alone decides in {', '.join(sorted(self._checker.rounded))}")
+
+    @property
+    def _checker(self) -> Checker:
+        return self._numbers.checker if isinstance(self._numbers, DoubtingChecker) else self._numbers
 
     def unsettled(self, label: str) -> Divergence | None:
         """See `Checker.unsettled`."""

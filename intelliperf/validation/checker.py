@@ -38,6 +38,7 @@ from intelliperf.validation.runs.remembered import Remembered
 _SAMPLE_BYTES = 1 << 18  # of live content, to plant errors in
 _WORD, _DOUBLE = 32, 64  # bits
 _MOST_LOOSE_BYTES = 1 << 24  # of a buffer, to be taken apart
+_FEW_INTEGERS = 1 / 16  # of a buffer
 _WITH_ROOM = 2  # times what is filled of an altered launch's buffer; more room says nothing about the rest
 
 
@@ -60,6 +61,8 @@ class Checker:
     puts_aside: bool = True  # NaN that the other has no NaN for is looked at again, see `nanplaces`
     without: set[tuple[int, Key]] = field(default_factory=set)  # buffers not to look at, by the number of the point
     nan_places: NanPlaces = field(default_factory=NanPlaces)  # of altered launches
+    decided: int = 0  # at the next point so many integers may be others, as many as comparisons that rounding decides
+    rounded: set[str] = field(default_factory=set)  # buffers in which some were
     loose: dict[tuple[int, Key], Mask] = field(default_factory=dict)  # and bytes of a buffer, likewise
     compared_bytes: int = 0
     undefined_bytes: int = 0
@@ -270,7 +273,17 @@ class Checker:
             if self.altered and self.puts_aside and alteration == NAN and not copied:
                 wrong = self.nan_places.set_aside(key, sync.number, allowance, offset, wrong, (expected, found))
             builder.add(offset, wrong, expected, found)
-        return self._told(key, allowance, builder.mismatch(), copied)
+        mismatch = builder.mismatch()
+        if mismatch is not None and not copied and self._by_rounding(allowance, mismatch):
+            self.rounded.add(self.name(key))
+            return None
+        return self._told(key, allowance, mismatch, copied)
+
+    def _by_rounding(self, allowance: Allowance, mismatch: Mismatch) -> bool:
+        """Are they a few integers, no more than comparisons that rounding alone decides?"""
+        integers = allowance.scalar is not BYTE and not allowance.scalar.floating
+        few = mismatch.wrong <= min(self.decided, mismatch.elements * _FEW_INTEGERS)
+        return integers and few and allowance.steadiness is Steadiness.EXACT
 
     def _told(self, key: Key, allowance: Allowance, mismatch: Mismatch | None, copied: bool) -> _Wrong | None:
         if mismatch is None:

@@ -148,7 +148,7 @@ class NumbersGate:
             if all(_holds(one) for one in beside.values()):
                 seen = {one: beside[one.way].followed for one in alterations if beside[one.way].has_one_answer}
                 told |= {
-                    one: told_of(one, of, True, beside[one.way].unranked)
+                    one: told_of(one, of, True, beside[one.way].left_open)
                     for one, of in seen.items()
                     if of and _seen_enough(one, of)
                 }
@@ -202,7 +202,7 @@ class NumbersGate:
                 return Rejection(proof.rejection.outcome, f"{alteration.wrong}: {proof.rejection.detail}")
             if proof.observer is not None and beside.followed is not None and _holds(beside) and beside.has_one_answer:
                 roomy = Feature.ROOMY_MEMORY in self._reference.backend.honours
-                return told_of(alteration, beside.followed, roomy, beside.unranked)
+                return told_of(alteration, beside.followed, roomy, beside.left_open)
             allowed = self._algebra.allowed(calibration, proof)
             found = self._held_to(trial, alteration, allowed) if allowed is not None else found
             if (
@@ -290,8 +290,8 @@ class NumbersGate:
         roomy = Feature.ROOMY_MEMORY in self._reference.backend.honours
         if found is not None:
             return found
-        unranked = observer.unranked if isinstance(observer, DoubtingChecker) else ()
-        return told_of(alteration, followed, roomy, unranked)
+        left_open = observer.left_open if isinstance(observer, DoubtingChecker) else ()
+        return told_of(alteration, followed, roomy, left_open)
 
     def _observer(self, alteration: Alteration, calibration: Calibration) -> Checker | DoubtingChecker:
         tolerance = self._reference.settings.tolerance
@@ -421,10 +421,10 @@ def summed(every: Sequence[Told]) -> Told:
     return Told(passed, failed, tuple(text for told in every for text in told.unseen))
 
 
-def told_of(alteration: Alteration, followed: Followed, roomy: bool, unranked: Collection[str] = ()) -> Told:
+def told_of(alteration: Alteration, followed: Followed, roomy: bool, left_open: Collection[str] = ()) -> Told:
     """Of a run in which nothing went wrong, as far as it was this alteration's.
 
-    `unranked`: see `DoubtingChecker`.
+    `left_open`: what of it was not compared, in words.
     """
     own = (0, alteration.way)  # where only one way was asked for, launches need not say which
     seen = [e for e in followed.events if isinstance(e, Dispatch) and e.target and e.way in own]
@@ -448,5 +448,6 @@ def told_of(alteration: Alteration, followed: Followed, roomy: bool, unranked: C
         raised = any(event.alteration.startswith(LARGER) for event in compared)
         passed = alteration.with_room if raised else alteration.not_raised or alteration.with_room
         unseen = "" if raised or not alteration.not_raised else _NONE_RAISED
-    loose = f"with NaN, what the order of comparisons decides in {', '.join(sorted(unranked))}" if unranked else ""
-    return Told((passed + (f" ({coverage})" if coverage else ""),), unseen=tuple(filter(None, [unseen, late, loose])))
+    return Told(
+        (passed + (f" ({coverage})" if coverage else ""),), unseen=tuple(filter(None, [unseen, late, *left_open]))
+    )

@@ -170,8 +170,8 @@ class BesideTwin:
     observer: Checker | DoubtingChecker
 
     @property
-    def unranked(self) -> Collection[str]:
-        return self.observer.unranked if isinstance(self.observer, DoubtingChecker) else ()
+    def left_open(self) -> Collection[str]:
+        return self.observer.left_open if isinstance(self.observer, DoubtingChecker) else ()
 
     @property
     def no_one_answer(self) -> bool:
@@ -286,6 +286,13 @@ class DoubtingChecker:
         handed, read = scalars(base.dispatch, base.side.hello), constant(base.dispatch, base.side.hello)
         written = [key_of(mine) for mine, _ in pairing.pairs if mine.id in handed and mine.id not in read]
         return bool(written) and all((number, key) in self.checker.without for key in written)
+
+    @property
+    def left_open(self) -> Collection[str]:
+        """In words, what was not compared of altered launches that were."""
+        if not self.unranked:
+            return ()
+        return (f"with NaN, what the order of comparisons decides in {', '.join(sorted(self.unranked))}",)
 
     def left_out(self, number: int) -> dict[Key, Mask | None]:
         """At that point, by buffer: bytes of it, None for all."""

@@ -10,7 +10,7 @@ import pytest
 
 from intelliperf.emulator.ir.shadow.constants import LiteralTable, Number, meant, parse
 from intelliperf.protocols import ShadowPart, ShadowState
-from intelliperf.validation.algebraobserver import doubts
+from intelliperf.validation.algebraobserver import Decisions, doubts
 from intelliperf.validation.algebrawords import different, less_exact, proven
 from intelliperf.validation.buffers.algebra import Account, Level, Shaded, Worst, compare, planted
 from intelliperf.validation.buffers.elements import FLOAT32
@@ -222,3 +222,9 @@ def test_a_planted_number_is_told_apart_whatever_it_is_near(value: float, exact:
     wrong = planted(original)
     assert wrong is not None
     assert compare(FIELD, original, wrong).different == 1
+
+
+def test_integers_follow_decisions_of_rounding_only_where_a_candidate_has_hardly_more_of_them() -> None:
+    decisions = Decisions()
+    seen = [decisions.since(*one) for one in ((0, 0, 1), (1, 3, 9), (2, 3, 12), (4, 4, 13), (5, 4, 13))]
+    assert seen == [1, 11, 0, 0, 0]
