@@ -43,7 +43,8 @@ __global__ void waves(unsigned* o, float* f, __half2* h, __nv_bfloat16* b) {
   if (t < 8) o[t * 8 + 5] = __shfl_down_sync(0xffu, t, 1);
   int all;
   o[t * 8 + 6] = __match_all_sync(0xffffffffu, 7, &all) + all;
-  o[t * 8 + 7] = __ffsll(t & 0) + __isShared(&tile[t][0]) + 2 * __isGlobal(o) + (kModern ? 4 : 0);
+  o[t * 8 + 7] = __ffsll(t & 0) + (__isShared(&tile[t][0]) & __isClusterShared(&tile[t][0])) + 2 * __isGlobal(o) +
+                 (kModern ? 4 : 0);
   atomicMax(f, tile[t][0]);
   atomicAdd(h, __floats2half2_rn(1.0f, 0.5f));
   atomicAdd(b, __float2bfloat16(1.0f));

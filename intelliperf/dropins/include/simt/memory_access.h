@@ -80,6 +80,8 @@ SIMT_D void* __cvta_global_to_generic(size_t address) {
 #endif
 
 #if defined(__SIMT_CUDA__)
+// A launch without clusters has clusters of one block.
+SIMT_D unsigned int __isClusterShared(const void* address) { return __isShared(address); }
 // Kernels run one after another: what a dependent launch waits for has happened.
 SIMT_D void cudaGridDependencySynchronize() { __simt::fence_compiler(); }
 SIMT_D void cudaTriggerProgrammaticLaunchCompletion() { __simt::fence_compiler(); }
