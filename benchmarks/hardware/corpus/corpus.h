@@ -1,6 +1,7 @@
 // What the programs of the corpus share: inputs, expected outputs, and the timing of each variant.
 //
 //   ./FAMILY [A [B]]           runs every variant once, names it and checks what it leaves in memory
+//   AGAIN=1 ./FAMILY …         runs each twice: the second time it is "warm", see below
 //   REPEATS=15 ./FAMILY …      also times each: one line of JSON per variant, in nanoseconds of the kernel itself
 //
 // "cold" follows a read of 256 MiB, which leaves nothing of use in the L2 and no dirty lines; "warm" follows the same
@@ -80,6 +81,7 @@ class Corpus {
   Corpus(int argc, char** argv) {
     for (int i = 1; i < argc; ++i) arguments_.push_back(std::atoi(argv[i]));
     if (const char* text = std::getenv("REPEATS")) repeats_ = std::atoi(text);
+    again_ = std::getenv("AGAIN") != nullptr;
 #ifdef MEASURED
     activity::begin();
     CHECK(cudaMalloc(&evicted_, kEvicted));
@@ -126,6 +128,7 @@ class Corpus {
 
   void variant(const char* name, const std::function<void()>& launch) {
     run(launch, false);
+    if (again_) run(launch, false);
     CHECK(cudaDeviceSynchronize());
     for (const auto& check : checks_) {
       const std::string fault = check();
@@ -172,7 +175,7 @@ class Corpus {
 
   std::vector<int> arguments_;
   int repeats_ = 0;
-  bool failed_ = false;
+  bool again_ = false, failed_ = false;
   std::vector<std::function<void()>> resets_;
   std::vector<std::function<std::string()>> checks_;
 };
