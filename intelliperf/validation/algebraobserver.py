@@ -118,9 +118,7 @@ class AlgebraObserver:
     choices: bool = False  # numbers were compared by either program
     free: bool = False  # roots and quotients stood for any function: what differs may be equal by their laws
     compared: int = 0
-    decided: int = (
-        0  # comparisons that rounding alone decided in the two launches; 0 where that may be more than chance
-    )
+    decided: int = 0  # comparisons that rounding alone decided in both launches, see `Decisions.since`
     decisions: Decisions = field(default_factory=Decisions)
     apart: dict[Launched, float] = field(default_factory=dict)  # how far apart they may come out, by launch
     sure: set[Launched] = field(default_factory=set)  # the same numbers there, as exact as the original's
