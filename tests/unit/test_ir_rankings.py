@@ -74,6 +74,7 @@ def rankings(body: str) -> Rankings:
         (f"{TREE}  %n = select i1 %c, float %m, float %o\n  ret void\n", {"%c": False}),
         (STORED.replace("ogt", "ugt"), {}),  # asks for NaN
         (LOOP.replace("START", "%first"), {"%c": False}),
+        (LOOP.replace("START", "%first").replace("%n, ptr %p", "%n, ptr @lds"), {}),  # in the program's own order
         (LOOP.replace("START", "0.0"), {}),  # no NaN gets in
         (COUNT, {}),
         (LIMIT, {}),

@@ -25,6 +25,8 @@ _CONDITIONS = frozenset(("and", "or", "xor", "freeze"))
 # What a number passes through on its way from memory, also to other lanes and back.
 _PASSING = frozenset(("phi", "select", "freeze", "bitcast", "zext", "trunc", "shl", "lshr", "or", "call"))
 _CALCULATING = frozenset(("fneg", "fadd", "fsub", "fmul", "fdiv", "fpext", "fptrunc", "extractelement"))
+_STORING = frozenset(("store", "atomicrmw", "cmpxchg"))
+_RUNNING = frozenset(("phi", "select"))
 _NEAR = 2  # branches away from the compare
 
 
@@ -54,7 +56,22 @@ class Rankings:
         """Numbers of one origin, neither of which was let in only by comparing it before."""
         if not (first.startswith("%") and second.startswith("%")):
             return False
+        if self._walks(first, second) or self._walks(second, first):
+            return False
         return bool(self._origins(first) & self._origins(second)) and not any(map(self._guarded, (first, second)))
+
+    def _walks(self, running: str, other: str) -> bool:
+        """Does one thread go through numbers that nobody writes here, one after another?
+
+        It meets them in the program's own order, and what it makes of NaN after the first is its answer.
+        """
+        if self._opcodes.get(running) not in _RUNNING or self._opcodes.get(other) in _RUNNING:
+            return False
+        passed = self._before(other, lambda opcode: opcode in _PASSING | _CALCULATING)
+        if any(self._opcodes.get(name) == "call" for name in passed):
+            return False
+        origins = self._origins(other)
+        return bool(origins) and not origins & self._written
 
     def _taken(self, result: str, first: str, second: str, index: int) -> bool | None:
         """Does what follows keep the first number where the compare holds? None: it keeps neither of them."""
@@ -171,6 +188,16 @@ class Rankings:
                 for name in set(_VALUE.findall(one.text)) - {one.result}:
                     users.setdefault(name, []).append(one)
         return users
+
+    @cached_property
+    def _written(self) -> set[str]:
+        """Where in memory the function stores."""
+        known = []
+        for one in (one for block in self._blocks for one in block.instructions if one.opcode in _STORING):
+            parts = split_top(without_attachments(one.text).strip())
+            part = parts[1] if one.opcode == "store" else parts[0]
+            known.append(pointer_operand(part[part.index("ptr ") :]))
+        return {self._addresses.base(self._addresses.resolve(pointer)[0]) for pointer in known}
 
     @cached_property
     def _partners(self) -> dict[str, set[str]]:
