@@ -5,10 +5,10 @@
 //   the wave, where its lanes have not synchronised since          → warp-synchronous dependence (`wave`),
 //   the block, where no barrier and no published value stands between them → race (`block`),
 //   the launch, where no published value has come over                → race (`grid`).
-// Not reported: two stores of one value by the same instruction (of different ones they are marked), and pairs of which both are atomic or volatile,
-// unless their scope is too narrow, one is the second half of an update that is not atomic, or both are volatile and no
-// fence keeps what is read in order with a flag that its reader waited for; and reads of machine code that come to
-// nothing, see dead_reads.h.
+// Not reported: two stores of one value by the same instruction (of different ones they are marked), and pairs of which
+// both are atomic or volatile, unless their scope is too narrow, one is the second half of an update that is not atomic,
+// or both are volatile and no fence keeps what is read in order with a flag that its reader waited for; and reads of
+// machine code that come to nothing, see dead_reads.h.
 // Cells stand for 4 bytes; where a store is narrower, its 64 KB turn to cells of one byte.
 #pragma once
 #include <cstdint>
