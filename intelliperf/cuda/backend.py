@@ -129,6 +129,8 @@ class CudaBackend:
         return refetching.bounded(seen, launches[0].metrics, *self._reached[key])
 
     def _observed(self, application: Application, kernel: Kernel) -> tuple[str, ...]:
+        if self._disassembler() is None:
+            return ("its machine code was not looked at: the toolkit has no cuobjdump or no nvdisasm",)
         code = self._chains(application, kernel.symbol)
         return sass.observations(code, application.project) or ("its machine code was not found in the program",)
 
@@ -155,13 +157,18 @@ class CudaBackend:
 
     def _chains(self, application: Application, symbol: str) -> Mapping[int, Located]:
         """Inline chains by offset; empty where the toolkit lacks the disassembler."""
-        toolkit = find_toolkit()
-        cuobjdump, nvdisasm = toolkit.tool("cuobjdump"), toolkit.tool("nvdisasm")
-        if cuobjdump is None or nvdisasm is None:
+        tools = self._disassembler()
+        if tools is None:
             return {}
         scratch = self._logs("disassembly")
-        found = chains_of(_with_device_code(application), self.probe().architecture, cuobjdump, nvdisasm, scratch)
+        found = chains_of(_with_device_code(application), self.probe().architecture, *tools, scratch)
         return found.get(symbol, {})
+
+    def _disassembler(self) -> tuple[Path, Path] | None:
+        """cuobjdump and nvdisasm."""
+        toolkit = find_toolkit()
+        cuobjdump, nvdisasm = toolkit.tool("cuobjdump"), toolkit.tool("nvdisasm")
+        return None if cuobjdump is None or nvdisasm is None else (cuobjdump, nvdisasm)
 
     def timeline(self, application: Application, deadline_s: float) -> Timeline | None:
         return None

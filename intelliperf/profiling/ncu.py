@@ -17,6 +17,7 @@ import os
 import re
 import shutil
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +33,14 @@ _PERMISSION = (
     "the driver does not let this user read performance counters (ERR_NVGPUCTRPERM): run as root, or have an "
     "administrator load the driver with NVreg_RestrictProfilingToAdminUsers=0 "
     "(https://developer.nvidia.com/ERR_NVGPUCTRPERM)"
+)
+
+
+_BUSY = "a driver resource was unavailable"  # ncu's words where another tool has the counters
+_WAITS_S = (1.0, 4.0, 15.0)  # other intelliperf runs of this machine are waited for before, see `devicelock`
+_IN_USE = (
+    "the driver does not give the GPU's counters to ncu; another profiler or DCGM may have them: end it, or pause DCGM "
+    "(`dcgmi profile --pause`)"
 )
 
 
@@ -111,13 +120,12 @@ def profile(
 ) -> tuple[ProfiledKernel, ...]:
     """The first `launches` launches of the kernels whose mangled name matches `kernel` (a regular expression).
 
-    With `source` every memory instruction comes with its own counts and stall samples. Raises
-    `CountersDenied`, `BackendUnavailable`, `ApplicationFailed` (the application fails or ends late, or launches
-    no such kernel) and `ProtocolError` (a report that cannot be read).
+    With `source` every memory instruction comes with its own counts and stall samples. Where another tool has the
+    counters, it is tried again for a while. Raises `CountersDenied`, `BackendUnavailable`, `ApplicationFailed` (the
+    application fails or ends late, or launches no such kernel) and `ProtocolError` (a report that cannot be read).
     """
     logs.mkdir(parents=True, exist_ok=True)
     report = logs / "report.ncu-rep"
-    report.unlink(missing_ok=True)
     argv = [
         *(str(ncu.program), "--clock-control", "none", "--kernel-name-base", "mangled"),
         *("--kernel-name", f"regex:{kernel}", "--launch-count", str(launches), "--kill", "no"),
@@ -126,16 +134,27 @@ def profile(
         *("--metrics", ",".join(metrics)),
         *application.argv,
     ]
-    done = run(argv, application.directory, deadline_s, logs, "ncu", dict(application.environment))
+    for wait_s in (*_WAITS_S, None):
+        report.unlink(missing_ok=True)
+        done = run(argv, application.directory, deadline_s, logs, "ncu", dict(application.environment))
+        if wait_s is None or _BUSY not in _said(done):
+            break
+        time.sleep(wait_s)
     _check(done, application, report)
     return read_report(ncu, report, logs)
 
 
+def _said(done: Completed) -> str:
+    return done.tail("stdout") + done.tail("stderr")
+
+
 def _check(done: Completed, application: Application, report: Path) -> None:
     program = application.command[0]
-    said = done.tail("stdout") + done.tail("stderr")
+    said = _said(done)
     if "ERR_NVGPUCTRPERM" in said:
         raise CountersDenied(_PERMISSION)
+    if _BUSY in said:
+        raise BackendUnavailable(_IN_USE)
     complaints = complaints_in(said, application.exit_status)
     if done.timed_out:
         raise ApplicationFailed(f"{program} under ncu: {done.describe()}; profile a smaller problem")

@@ -16,9 +16,10 @@ from intelliperf.cuda.inlining import parse_disassembly
 from intelliperf.cuda.probe import Attribute, device_record
 from intelliperf.cuda.symbols import canonical, pattern
 from intelliperf.cuda.toolchain import completed
-from intelliperf.errors import MissingMetric, ProtocolError, SourceNotFound
+from intelliperf.errors import BackendUnavailable, MissingMetric, ProtocolError, SourceNotFound
 from intelliperf.formulas import find_formula
-from intelliperf.profiling.ncu import ProfiledKernel, complaints_in, parse_dump
+from intelliperf.profiling import ncu
+from intelliperf.profiling.ncu import CountersDenied, Ncu, ProfiledKernel, complaints_in, parse_dump
 from intelliperf.records import (
     AccessKind,
     Application,
@@ -359,3 +360,32 @@ def test_an_exit_status_that_was_announced_is_no_error_of_ncu() -> None:
 def test_what_the_driver_reported_is_told_with_its_cause(mark: str) -> None:
     said = f"==ERROR== An error was reported by the driver:\n{mark}\n{mark}No resource.\n==ERROR== Failed to profile.\n"
     assert complaints_in(said, 0) == ["An error was reported by the driver: No resource.", "Failed to profile."]
+
+
+_BUSY_NCU = """#!/bin/sh
+echo x >> tries
+if [ "$(wc -l < tries)" -le {busy} ]; then
+  echo "==ERROR== Profiling failed because a driver resource was unavailable. Ensure that no other tool (like DCGM)"
+else
+  echo "==ERROR== ERR_NVGPUCTRPERM"
+fi
+exit 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("busy", "error", "words"),
+    [(2, CountersDenied, "ERR_NVGPUCTRPERM"), (9, BackendUnavailable, "dcgmi profile --pause")],
+)
+def test_counters_in_use_are_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, busy: int, error: type[BackendUnavailable], words: str
+) -> None:
+    program = tmp_path / "ncu"
+    program.write_text(_BUSY_NCU.format(busy=busy))
+    program.chmod(0o755)
+    monkeypatch.setattr(ncu, "_WAITS_S", (0.0, 0.0, 0.0))
+    with pytest.raises(error, match=words):
+        ncu.profile(
+            Ncu(program, tmp_path), Application(("./app",), tmp_path, tmp_path), "k", ["m"], 10.0, tmp_path / "logs"
+        )
+    assert len((tmp_path / "tries").read_text().split()) == min(busy + 1, 4)
