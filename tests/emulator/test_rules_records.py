@@ -128,6 +128,12 @@ def test_records_and_numbers_leave_the_same_memory(name: str, program: str, tmp_
     assert output(tmp_path / "c", both) == output(tmp_path / "d", {name: program})
 
 
+def test_threads_of_blocks_of_three_dimensions_have_numbers_of_their_own(tmp_path: Path) -> None:
+    solid = PROGRAM.replace("k = blockIdx.z,", "k = blockIdx.z * blockDim.z + threadIdx.z,")
+    text = Bench(tmp_path, {"app.hip": solid}, (6, 4, 2)).rewritten(GRID, AccessKind.LOAD, mark="grid")["app.hip"]
+    assert "+ (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;" in text
+
+
 @pytest.mark.parametrize(
     ("rule", "mark", "old", "new", "reason"),
     [

@@ -178,9 +178,7 @@ def _apply(problem: Problem, place: Place, kernel: Node, numbers: Numbers, order
     first = next((child for child in body(kernel).children if child.begin is not None), body(kernel))
     indent = source.indentation(first.start_offset)
     own = [axis for axis in sorted(order) if axis not in numbers.plain]
-    part, block = f"threadIdx.{own[-1]}", f"static_cast<unsigned long long>(blockIdx.{max(order)})"
-    for axis in own[-2::-1]:
-        part = f"{part if part.startswith('threadIdx') else f'({part})'} * blockDim.{axis} + threadIdx.{axis}"
+    part, block = _place_in_block(own), f"static_cast<unsigned long long>(blockIdx.{max(order)})"
     for axis in sorted(order)[-2::-1]:
         block = f"({block} * gridDim.{axis} + blockIdx.{axis})"
     lines = [
@@ -196,3 +194,11 @@ def _apply(problem: Problem, place: Place, kernel: Node, numbers: Numbers, order
         lines.append(f"const unsigned {'int' if rest in names.values() else 'long long'} {rest} = {left} / {across};")
         left = rest
     source.insert(body(kernel).start_offset + 1, "".join(f"\n{indent}{line}" for line in lines))
+
+
+def _place_in_block(axes: list[str]) -> str:
+    """The thread's number in its block, the first of the axes running fastest."""
+    text = f"threadIdx.{axes[-1]}"
+    for axis in axes[-2::-1]:
+        text = f"{f'({text})' if ' ' in text else text} * blockDim.{axis} + threadIdx.{axis}"
+    return text
