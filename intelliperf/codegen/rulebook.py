@@ -19,6 +19,7 @@ from intelliperf.codegen.rules.privatize_atomics import PrivatizeAtomics
 from intelliperf.codegen.rules.problem import NotApplicable, Problem, Rule, state_of, unit_of
 from intelliperf.codegen.rules.renumber_grid import RenumberGrid
 from intelliperf.codegen.rules.row_per_wave import RowPerWave
+from intelliperf.codegen.rules.smaller_blocks import SmallerBlocks
 from intelliperf.codegen.rules.spread_over_grid import SpreadOverGrid
 from intelliperf.codegen.rules.stage_records import StageRecords
 from intelliperf.codegen.rules.stage_rows import StageRows
@@ -74,6 +75,7 @@ RULES: tuple[Rule, ...] = (
     KeepInRegister(),
     BoundBlockSize(),
     WholeWaves(),
+    SmallerBlocks(),
     TritonReduceLanes(),
     TritonHoistAtomic(),
     TritonBlockLoop(),

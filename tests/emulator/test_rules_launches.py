@@ -22,6 +22,7 @@ from intelliperf.records import (
 
 BOUND = "bound_block_size"
 WAVES = "whole_waves"
+SMALLER = "smaller_blocks"
 PROGRAM = """
 #include <hip/hip_runtime.h>
 #include <cstdio>
@@ -249,3 +250,56 @@ def test_blocks_that_are_mostly_started_grow_as_far_as_every_unit_has_some(
 def test_what_may_depend_on_the_block_size_is_left_alone(tmp_path: Path, old: str, new: str, reason: str) -> None:
     assert old in HALVES
     assert reason in declined(tmp_path, HALVES.replace(old, new), rule=WAVES)
+
+
+@pytest.mark.parametrize(
+    ("number", "old", "new"),
+    [
+        ("int i = number();", "<<<4, 256>>>", "<<<4 * 4, 64>>>"),
+        ("int i = (blockIdx.y * blockDim.y + threadIdx.y) * across(gridDim.x * blockDim.x)\n"
+         "        + blockIdx.x * blockDim.x + threadIdx.x;",
+         "<<<wide, dim3(32, 16)>>>", "<<<dim3(wide.x, wide.y * 8, wide.z), dim3(32, 2)>>>"),
+        ("int i = blockIdx.y * 512 + blockIdx.x * blockDim.x + threadIdx.x;",
+         "<<<dim3(4, 2), 128>>>", "<<<dim3(4 * 2, 2), 64>>>"),
+    ],
+)  # fmt: skip
+def test_threads_of_too_few_blocks_are_spread_over_smaller_ones(
+    tmp_path: Path, number: str, old: str, new: str
+) -> None:
+    program = HALVES.replace("int i = blockIdx.x * blockDim.x + threadIdx.x;", number).replace(
+        "<<<blocks, threads>>>", old
+    ).replace("  int blocks", "  dim3 wide(2, 1);\n  int blocks")  # fmt: skip
+    helpers = "__device__ int across(int threads) { return threads; }\n"
+    helpers += "__device__ int number() { return blockIdx.x * blockDim.x + threadIdx.x; }\n"
+    program = program.replace("__global__", f"{helpers}__global__", 1)
+    proposal = propose(tmp_path / "a", program, rule=SMALLER)
+    assert proposal.candidate is not None, proposal.declined
+    assert proposal.candidate.declares.geometry
+    (edit,) = proposal.candidate.edits
+    assert edit.text == program.replace(old, new)
+    assert output(tmp_path / "b", {"app.hip": edit.text}) == output(tmp_path / "c", {"app.hip": program})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("x * half + i", "x * half + threadIdx.x", "uses threadIdx.x other than for the thread's number"),
+        ("x * half + i", "x * half + blockIdx.x", "uses blockIdx.x other than for the thread's number"),
+        ("threads = 48", "threads = 64", "blocks of 64 threads cannot be halved into whole waves"),
+        ("threads = 48", "threads = 129", "blocks of 129 threads cannot be halved"),
+        ("  float x = in[i];", "  __shared__ float all[64];\n  all[0] = 1;\n  float x = in[i];", "uses LDS (all)"),
+        ("  float x = in[i];", "  __syncthreads();\n  float x = in[i];", "has a barrier on line"),
+        ("  float x = in[i];", "  float x = __shfl(in[i], 0);", "depends on the order of threads (__shfl)"),
+        ("  float x = in[i];", "  float x = in[i] + size();", "size, which the kernel calls, uses blockDim"),
+        ("  float x = in[i];", "  dim3 b = blockIdx;\n  float x = in[i] + b.x;", "blockIdx"),
+    ],
+)  # fmt: skip
+def test_blocks_that_a_kernel_may_notice_keep_their_size(tmp_path: Path, old: str, new: str, reason: str) -> None:
+    program = HALVES.replace("__global__", "__device__ int size() { int n = blockDim.x; return n; }\n__global__", 1)
+    if "threads" not in old:
+        program = program.replace("threads = 48", "threads = 256")
+    assert old in program
+    assert reason in declined(tmp_path, program.replace(old, new), rule=SMALLER)
+    assert "every compute unit has 4 blocks" in declined(
+        tmp_path, program.replace("= 48", "= 256"), rule=SMALLER, blocks=4 * 304
+    )

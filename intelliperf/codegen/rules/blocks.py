@@ -7,6 +7,7 @@ that is not a launch (an address taken, a macro's argument) or a size that is no
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -362,20 +363,30 @@ def text_of(node: Node) -> str:
     return (node.text or b"").decode("utf-8", "surrogateescape")
 
 
-def scaled_grid(source: Source, launch: Launch, factor: int) -> None:
-    """Write the launch with `factor` times as many blocks in its first dimension. Raises `NotApplicable`."""
+def scaled_grid(source: Source, launch: Launch, *factors: int) -> None:
+    """Write the launch with as many times more blocks in each dimension, the first one first.
+
+    Raises `NotApplicable`.
+    """
     grid = launch.grid
     text = text_of(grid)
     if grid.type == "initializer_list" or _makes_dim3(grid):
-        first = (grid if grid.type == "initializer_list" else _field(grid, "arguments")).named_children[0]
-        source.replace(first.start_byte, first.end_byte, _times(first, factor))
+        given = (grid if grid.type == "initializer_list" else _field(grid, "arguments")).named_children
+        if any(factor != 1 for factor in factors[len(given) :]):
+            raise NotApplicable(f"{launch}: the grid ({text}) does not say how many blocks each dimension has")
+        for extent, factor in zip(given, factors, strict=False):
+            source.replace(extent.start_byte, extent.end_byte, _times(extent, factor))
         return
     if grid.type == "identifier" and _is_dim3(launch, text):
-        source.replace(grid.start_byte, grid.end_byte, f"dim3({text}.x * {factor}, {text}.y, {text}.z)")
+        each = itertools.zip_longest("xyz", factors, fillvalue=1)
+        extents = (f"{text}.{axis}" + (f" * {factor}" if factor != 1 else "") for axis, factor in each)
+        source.replace(grid.start_byte, grid.end_byte, f"dim3({', '.join(extents)})")
         return
     if grid.type == "call_expression" and _returns_dim3(grid):
         raise NotApplicable(f"{launch}: the grid ({text}) is a dim3 that a function returns")
-    source.replace(grid.start_byte, grid.end_byte, _times(grid, factor))
+    if any(factor != 1 for factor in factors[1:]):
+        raise NotApplicable(f"{launch}: the grid ({text}) has one dimension, and the blocks have more")
+    source.replace(grid.start_byte, grid.end_byte, _times(grid, factors[0]))
 
 
 def capped_grid(source: Source, launch: Launch, most: int) -> None:
@@ -418,6 +429,8 @@ def _function_names(definition: Node) -> Iterator[Node]:
 
 
 def _times(node: Node, factor: int) -> str:
+    if factor == 1:
+        return text_of(node)
     plain = node.type in ("identifier", "number_literal", "parenthesized_expression", "field_expression")
     return f"{text_of(node)} * {factor}" if plain else f"({text_of(node)}) * {factor}"
 

@@ -27,6 +27,10 @@ _WAVE_OPERATIONS = re.compile(
     r"|\b\w*printf\b|\b\w*clock(?:64|32)?\s*\(|\bvolatile\b"
 )
 
+_OF_A_BLOCK = re.compile(
+    r"block(?:Idx|Dim)|gridDim|hip(?:Block|Grid)(?:Idx|Dim)_[xyz]|__shared__|\w*sync\w*|\w*barrier\w*"
+)
+
 
 def global_access(problem: Problem, evidence: SourceEvidence) -> tuple[Place, Node]:
     """The place of a blamed access of global memory, and its kernel. Raises `NotApplicable` for one of LDS."""
@@ -76,8 +80,11 @@ def kernel_of(place: Place) -> Node:
     return kernels[0]
 
 
-def check_relabelling(problem: Problem, place: Place, kernel: Node) -> None:
-    """Raise `NotApplicable` where anything depends on the grouping of threads into waves."""
+def check_relabelling(problem: Problem, place: Place, kernel: Node, of_blocks: bool = False) -> None:
+    """Raise `NotApplicable` where anything depends on the grouping of threads into waves.
+
+    With `of_blocks` also where a function that the kernel calls may see how threads are grouped into blocks.
+    """
     source = problem.source(place.path)
     whole = body(kernel)
     text = source.code(whole.start_offset, whole.end_offset)
@@ -109,6 +116,8 @@ def check_relabelling(problem: Problem, place: Place, kernel: Node) -> None:
                 if found := _WAVE_OPERATIONS.search(called):
                     told = f"{name}, which the kernel calls, depends on the order of threads ({found.group()})"
                     raise NotApplicable(f"{place}: {told}")
+                if of_blocks and (found := _OF_A_BLOCK.search(called)):
+                    raise NotApplicable(f"{place}: {name}, which the kernel calls, uses {found.group()}")
                 pending += re.findall(r"\b([A-Za-z_]\w*)\s*(?:<[^;<>]*>)?\(", called)
 
 

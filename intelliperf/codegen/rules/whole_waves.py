@@ -79,12 +79,12 @@ class _Written:
 
 def element_limit(problem: Problem, place: Place, kernel: Node, written: _Written | None = None) -> int:
     """Which parameter limits the numbers of the elements; with `written`, not only in the plainest words."""
-    check_relabelling(problem, place, kernel)
+    check_relabelling(problem, place, kernel, of_blocks=True)
     _check_surroundings(problem, place, kernel)
     for node in kernel.everything():
         if node.kind == "VarDecl" and is_shared(node):
             raise NotApplicable(f"{place}: the kernel uses LDS ({node.name})")
-        if node.kind == "CallExpr" and ("sync" in callee_name(node) or _is_own(problem, callee_name(node))):
+        if node.kind == "CallExpr" and "sync" in callee_name(node):
             raise NotApplicable(f"{place}: what {callee_name(node)} does may depend on the block size")
         if node.kind == "Coordinate" and not any(_is_number(up, written) for up in (node, *node.ancestors())):
             if written is None or not _is_alone(node, written):
@@ -232,10 +232,6 @@ def has_effects(statement: Node) -> bool:
         or (node.kind == "MemberExpr" and "isArrow" in node.flags)
         for node in statement.walk()
     )
-
-
-def _is_own(problem: Problem, name: str) -> bool:
-    return any(region.name == name for text in problem.task.sources.values() for region in outline.functions(text))
 
 
 def _resize(problem: Problem, program: Program, launch: Launch, limit: int) -> tuple[int, int]:

@@ -1,0 +1,131 @@
+"""More and smaller blocks of the same threads, where a grid leaves compute units without work.
+
+Proof obligations: along the axes that change, the kernel uses its coordinates for nothing but the thread's number in
+the grid and the number of all threads, which stay what they are; nothing that it calls sees more of a block; no LDS,
+barrier or wave operation. The sizes of the blocks are constants at every launch.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+from intelliperf.codegen.rules.blocks import Launch, Program, scaled_grid
+from intelliperf.codegen.rules.lds_arrays import is_shared
+from intelliperf.codegen.rules.polynomials import Algebra, Polynomial, atom
+from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite
+from intelliperf.codegen.rules.relabel import check_relabelling, kernel_of, kernel_place
+from intelliperf.codegen.rules.statements import callee_name
+from intelliperf.codegen.syntax.tree import Node
+from intelliperf.records import Declaration
+
+BLOCKS_PER_UNIT = 4  # with as many, the last ones to end keep few units from work
+_AXES = "xyz"
+_NARROWED = "zyx"  # neighbours along x touch neighbouring elements, so that x is narrowed last
+
+
+class SmallerBlocks:
+    name = "smaller_blocks"
+
+    def rewrite(self, problem: Problem) -> Rewrite:
+        place = kernel_place(problem)
+        kernel_of(place)
+        program = Program(problem.task.sources)
+        fixed: dict[str, NotApplicable] = {}
+        for kernel in place.functions:
+            _check_kernel(problem, place, kernel)
+            for axis in _AXES:
+                try:
+                    _check_axis(place, kernel, axis)
+                except NotApplicable as reason:
+                    fixed.setdefault(axis, reason)
+        sizes: dict[str, None] = {}
+        with problem.all_or_nothing():
+            for launch in program.launches(place.functions[0].name):
+                old = _extents(program, launch)
+                new = _narrowed(problem, launch, old, fixed)
+                source = problem.source(launch.path)
+                scaled_grid(source, launch, *(before // after for before, after in zip(old, new, strict=True)))
+                flat = all(extent == 1 for extent in new[1:])
+                text = str(new[0]) if flat else f"dim3({', '.join(map(str, new if new[2] > 1 else new[:2]))})"
+                source.replace(launch.block.start_byte, launch.block.end_byte, text)
+                sizes[f"{math.prod(old)} to {math.prod(new)}"] = None
+        paths = sorted({launch.path for launch in program.launches(place.functions[0].name)})
+        return Rewrite(
+            tuple(problem.source(path) for path in paths),
+            f"Spread the threads of {place.functions[0].name} over more blocks: {', '.join(sizes)} threads each",
+            Declaration(geometry=True, reason="the same threads in smaller blocks"),
+        )
+
+
+def _check_kernel(problem: Problem, place: Place, kernel: Node) -> None:
+    check_relabelling(problem, place, kernel, of_blocks=True)
+    source = problem.source(place.path)
+    if kernel.place is not None and "work_group_size" in source.code(kernel.start_offset, kernel.place.offset):
+        raise NotApplicable(f"{place}: the kernel has bounds for its blocks")
+    for node in kernel.everything():
+        if node.kind == "VarDecl" and is_shared(node):
+            raise NotApplicable(f"{place}: the kernel uses LDS ({node.name})")
+        if node.kind == "CallExpr" and re.search("sync|barrier", callee_name(node)):
+            raise NotApplicable(f"{place}: the kernel has a barrier on line {node.line}")
+        if node.reference is not None and node.reference.name in ("threadIdx", "blockIdx", "blockDim", "gridDim"):
+            raise NotApplicable(f"{place}: {node.reference.name} is used as a whole on line {node.line}")
+    if any(re.search(r"extern\s+__shared__", text) for text in problem.task.sources.values()):
+        raise NotApplicable(f"{place}: there is LDS of any size (extern __shared__) in the sources")
+
+
+def _check_axis(place: Place, kernel: Node, axis: str) -> None:
+    """Raise `NotApplicable` where the kernel may notice how its threads are cut into blocks along the axis."""
+    algebra = Algebra(kernel)
+    seen: set[int] = set()
+    for node in kernel.everything():
+        if node.kind != "Coordinate" or node.name[-1] != axis or id(node) in seen:
+            continue
+        for up in node.ancestors():
+            found = algebra.polynomial(up) if up.category else None
+            if found is not None and _is_of_numbers(found, axis):
+                seen |= {id(part) for part in up.walk()}
+                break
+        else:
+            raise NotApplicable(f"{place}: line {node.line} uses {node.name} other than for the thread's number")
+
+
+def _is_of_numbers(value: Polynomial, axis: str) -> bool:
+    """Is it made of the thread's number along the axis, the count of threads along it, and what knows nothing of it?"""
+    threads, number = f"threadIdx.{axis}", atom(f"blockIdx.{axis}") * atom(f"blockDim.{axis}")
+    times = value.factor_of(threads)
+    rest = value - times * (number + atom(threads))
+    own = {f"{name}.{axis}" for name in ("threadIdx", "blockIdx", "blockDim", "gridDim")}
+    everything = sorted((f"blockDim.{axis}", f"gridDim.{axis}"))
+    parts = [sorted(own.intersection(term)) for term in (*times.terms, *rest.terms)]
+    once = all(term.count(name) <= 1 for term in (*times.terms, *rest.terms) for name in own)
+    return once and all(part in ([], everything) for part in parts)
+
+
+def _extents(program: Program, launch: Launch) -> tuple[int, int, int]:
+    width, height, depth = (*program.extents(launch), 1, 1)[:3]
+    return width, height, depth
+
+
+def _narrowed(
+    problem: Problem, launch: Launch, old: tuple[int, int, int], fixed: dict[str, NotApplicable]
+) -> tuple[int, int, int]:
+    """Halved until there are enough blocks, or a block is one wave. Raises `NotApplicable`."""
+    device = problem.task.device
+    blocks = min(math.prod(geometry.grid) for geometry in problem.task.finding.profile.geometries)
+    sizes = list(old)
+    if blocks >= BLOCKS_PER_UNIT * device.limits.compute_units:
+        raise NotApplicable(f"{launch}: every compute unit has {BLOCKS_PER_UNIT} blocks or more already")
+    if math.prod(old) < 2 * device.wave_size:
+        raise NotApplicable(f"{launch}: blocks of {math.prod(old)} threads cannot be halved into whole waves")
+    while blocks < BLOCKS_PER_UNIT * device.limits.compute_units and math.prod(sizes) >= 2 * device.wave_size:
+        even = [at for at in map(_AXES.index, _NARROWED) if sizes[at] % 2 == 0 and _AXES[at] not in fixed]
+        if not even:
+            break
+        sizes[even[0]], blocks = sizes[even[0]] // 2, blocks * 2
+    if tuple(sizes) == old:
+        reasons = [str(fixed[axis]) for axis, size in zip(_AXES, old, strict=True) if size > 1 and axis in fixed]
+        odd = f"{launch}: blocks of {math.prod(old)} threads cannot be halved"
+        raise NotApplicable("; ".join(dict.fromkeys(reasons)) or odd)
+    width, height, depth = sizes
+    return width, height, depth
