@@ -293,7 +293,7 @@ constexpr int kBlock = 256;
 __device__ int counts[4];
 #define AT(d) (blockIdx.d * blockDim.d + threadIdx.d)
 struct Mean { float mean = 0; int n = 0; __device__ void add(int v) { ++n; mean += (v - mean) / n; } };
-__device__ int first(const int* x, int i) { return x[i]; }
+__device__ int first(const int* x, int i) { int v = x[i]; return v; }
 __device__ int squared(const int* x, int n) { int s = 0; for (int i = 0; i < n; ++i) s += x[i] * x[i]; return s; }
 __global__ void k(int* m, int* out, int rows, int cols) {
   int row = blockIdx.x * blockDim.x + threadIdx.x;

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from intelliperf.codegen.rules.accessors import seen_through
 from intelliperf.codegen.rules.lanes import TYPICAL_EXTENT, Launch, Thread, initializer, requests
 from intelliperf.codegen.rules.lds_arrays import ELEMENT_BYTES, is_shared, is_stored, root_variable
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, body
@@ -67,7 +68,8 @@ def kernel_place(problem: Problem) -> Place:
         path, line = defined[0][0], defined[0][1].last_line
     if line is None:
         raise NotApplicable("it is not known where the kernel is defined")
-    return problem.place(dataclasses.replace(problem.task.evidence[0], file=Path(path), line=line))
+    place = problem.place(dataclasses.replace(problem.task.evidence[0], file=Path(path), line=line))
+    return seen_through(problem, place)
 
 
 def kernel_of(place: Place) -> Node:
