@@ -137,33 +137,50 @@ class NumbersGate:
         Else nothing is concluded: each is looked at alone, best that first which is returned.
         """
         calibration, _ = self._reference.calibration(trial)
+        apart = _apart(trial, calibration)  # most likely here, too: the shadows first
+        proven = self._proven_together(trial, alterations, calibration, told) if apart else None
+        if proven is not None and not proven:
+            return None
         followed, wrong, silent = self._followed_together(trial, alterations, dict.fromkeys(alterations, calibration))
         if wrong is not None and wrong.outcome is Outcome.WRONG_OUTPUT:
-            altered = self._altered_by(trial, alterations, calibration)
-            ways = [one.way for one in alterations]
-            beside = {one.way: self._beside_shadows(trial, one, altered, calibration) for one in alterations}
-            proofs = self._algebra.on_each_way(trial, ways, altered, calibration, beside)
-            if proofs is None:
+            if not apart:
+                proven = self._proven_together(trial, alterations, calibration, told)
+            if proven is None:
                 return wrong.alteration
-            if all(_holds(one) for one in beside.values()):
-                seen = {one: beside[one.way].followed for one in alterations if beside[one.way].has_one_answer}
-                told |= {
-                    one: told_of(one, of, True, beside[one.way].left_open)
-                    for one, of in seen.items()
-                    if of and _seen_enough(one, of)
-                }
+            if not proven:
                 return None
-            allowed = {one: self._algebra.allowed(calibration, proofs[one.way]) for one in alterations}
-            if not any(allowed.values()):
-                return wrong.alteration
-            calibrations = {one: found or calibration for one, found in allowed.items()}
-            followed, wrong, silent = self._followed_together(trial, alterations, calibrations)
+            followed, wrong, silent = self._followed_together(trial, alterations, proven)
         if wrong is not None:
             return wrong.alteration
         if followed is not None:
             enough = [one for one in alterations if one not in silent and _seen_enough(one, followed)]
             told |= {one: told_of(one, followed, True) for one in enough}
         return None
+
+    def _proven_together(
+        self,
+        trial: Trial,
+        alterations: Sequence[Alteration],
+        calibration: Calibration,
+        told: dict[Alteration, Told],
+    ) -> Mapping[Alteration, Calibration] | None:
+        """Empty where the shadows prove all, which is told then; else what they allow; None where that is nothing."""
+        altered = self._altered_by(trial, alterations, calibration)
+        ways = [one.way for one in alterations]
+        beside = {one.way: self._beside_shadows(trial, one, altered, calibration) for one in alterations}
+        proofs = self._algebra.on_each_way(trial, ways, altered, calibration, beside)
+        if proofs is None:
+            return None
+        if all(_holds(one) for one in beside.values()):
+            seen = {one: beside[one.way].followed for one in alterations if beside[one.way].has_one_answer}
+            told |= {
+                one: told_of(one, of, True, beside[one.way].left_open)
+                for one, of in seen.items()
+                if of and _seen_enough(one, of)
+            }
+            return {}
+        allowed = {one: self._algebra.allowed(calibration, proofs[one.way]) for one in alterations}
+        return {one: found or calibration for one, found in allowed.items()} if any(allowed.values()) else None
 
     def _followed_together(
         self, trial: Trial, alterations: Sequence[Alteration], calibrations: Mapping[Alteration, Calibration]
@@ -395,6 +412,11 @@ def _later(alteration: Alteration, first: Alteration | None) -> bool:
     if first is None or not first.of_arguments:
         return alteration != first
     return not alteration.of_arguments
+
+
+def _apart(trial: Trial, calibration: Calibration) -> bool:
+    """Do numbers of the two differ as they are, and only the shadows say that they are the same?"""
+    return any(calibration.allowances[key].by_algebra for key in trial.compared.apart & calibration.allowances.keys())
 
 
 def _holds(beside: BesideShadows) -> bool:
