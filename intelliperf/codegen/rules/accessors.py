@@ -15,11 +15,14 @@ from collections.abc import Iterator, Mapping
 from intelliperf.codegen.rules.methods import assigns, class_name, definitions, method_name
 from intelliperf.codegen.rules.problem import Place, Problem, body
 from intelliperf.codegen.rules.statements import callee_name
+from intelliperf.codegen.rules.wave_aggregate_atomics import FLOATS, INTEGERS
 from intelliperf.codegen.syntax import outline
 from intelliperf.codegen.syntax.tree import Node
 
 _CALLS = ("CallExpr", "CXXMemberCallExpr", "CXXOperatorCallExpr")
 _NOT_FOLLOWED = ("LambdaExpr", "CXXNewExpr", "CXXDeleteExpr", "CXXDefaultArgExpr", "StmtExpr")
+_NUMBERS = INTEGERS | FLOATS
+_MAKES = ("CXXTemporaryObjectExpr", "CXXConstructExpr", "CXXFunctionalCastExpr", "InitListExpr")
 _DEEPEST = 8  # accessors that call one another
 
 
@@ -160,7 +163,7 @@ def _names_memory(value: Node) -> bool:
 def _is_plain(value: Node, given: Mapping[str, Node]) -> bool:
     """May the arguments stand where the function names its parameters?"""
     for node in value.everything():
-        if node.kind in _NOT_FOLLOWED or assigns(node):
+        if node.kind in _NOT_FOLLOWED or assigns(node) or (node.kind in _MAKES and node.canonical not in _NUMBERS):
             return False
         outer = node.kind == "DeclRefExpr" and node.reference is not None and node.reference.kind == "VarDecl"
         if outer or (node.kind == "CXXThisExpr" and not _is_of_member(node)):

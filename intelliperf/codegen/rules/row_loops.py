@@ -208,7 +208,7 @@ def _of_inner(jump: Node, loop: Node) -> bool:
 def _check_header(place: Place, loop: Node, walk: Walk, shared: frozenset[str]) -> None:
     changed = {identity for node in loop.everything() if (identity := written(node)) is not None}
     changed |= {node.id for node in loop.children[-1].everything() if node.kind == "VarDecl"}
-    pending = [condition_of(loop)]
+    pending = [] if walk.moves[0].in_condition else [condition_of(loop)]
     while pending:
         test = pending.pop().bare()
         if test.kind == "BinaryOperator" and test.opcode == "&&":

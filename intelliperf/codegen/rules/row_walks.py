@@ -36,6 +36,7 @@ class Move:
     in_header: bool
     declared_by_loop: bool
     down: bool = False
+    in_condition: bool = False  # as `while (n--)`, whose turns see it after its step
 
     @property
     def sign(self) -> str:
@@ -82,7 +83,8 @@ def walk_of(place: Place, function: Node, loop: Node) -> Walk:
     """Raises `NotApplicable` where the loop does not go along a row, or where others see what it moves."""
     moves = list(_moves(function, loop))
     compared = {down: _compared(condition_of(loop), down) for down in (False, True)}
-    counter = next((move for move in moves if move.variable.id in compared[move.down] and move.amount is None), None)
+    counts = (move for move in moves if move.variable.id in compared[move.down] and move.amount is None)
+    counter = next((move for move in moves if move.in_condition), None) or next(counts, None)
     if counter is None:
         if loop.kind != "ForStmt":
             raise NotApplicable(f"{place}: the loop on line {loop.line} does not count up by one")
@@ -158,11 +160,28 @@ def _moves(function: Node, loop: Node) -> Iterator[Move]:
         in_header = any(step is part for part in header)
         is_step, amount = _amount(step, identity, changed | inside)
         down = "-" in step.opcode
-        if down and (pointer or variable.canonical.startswith("unsigned")):
+        if down and not pointer and step is _counted_down(loop) and not _is_unsigned(variable):
+            yield Move(variable, step, None, False, False, True, True)
+            continue
+        if down and (pointer or _is_unsigned(variable)):
             continue  # which cannot go below nothing
         if is_step and (in_header or _in_every_turn(loop, step, identity)):
             own = loop.kind == "ForStmt" and any(variable is node for node in loop.children[0].everything())
             yield Move(variable, step, amount, in_header, own, down)
+
+
+def _is_unsigned(variable: Node) -> bool:
+    return variable.canonical.startswith("unsigned")
+
+
+def _counted_down(loop: Node) -> Node | None:
+    """`n--` in `while (n--)`, `while (n-- > 0)` or `for (; n-- != 0;)` whose turns all end in the same way."""
+    if loop.kind == "DoStmt" or any(jump.kind == "ContinueStmt" for jump in exits(loop.children[-1])):
+        return None
+    test = condition_of(loop).bare()
+    if test.kind == "BinaryOperator" and test.opcode in (">", "!=") and test.children[1].bare().value == "0":
+        test = test.children[0].bare()
+    return test if test.kind == "UnaryOperator" and test.opcode == "--" and test.postfix else None
 
 
 def _amount(step: Node, identity: str, unsteady: set[str]) -> tuple[bool, Node | None]:
@@ -261,7 +280,7 @@ def follow(algebra: Algebra, function: Node, loop: Node, walk: Walk) -> Polynomi
     for move in walk.moves:
         if move.variable.id in algebra.free:
             continue
-        begin = _start(algebra, function, loop, move)
+        begin = _start(algebra, function, loop, move) - constant(1 if move.in_condition else 0)
         far = algebra.polynomial(move.amount) if move.amount is not None else constant(-1 if move.down else 1)
         if far is not None:
             algebra.walked[move.variable.id] = begin + since * far
@@ -275,7 +294,7 @@ def _start(algebra: Algebra, function: Node, loop: Node, move: Move) -> Polynomi
     known: Polynomial | None = None
     if len(writes) == 1:
         if move.variable.kind == "ParmVarDecl":
-            known = constant(0)
+            known = constant(0) if move.is_pointer else None
         elif initial is not None and not _changes(function, initial):
             known = Addresses(algebra).pointer(initial).index if move.is_pointer else algebra.polynomial(initial)
     return known if known is not None else atom(f"start of {move.variable.id} at {loop.start_offset}")
@@ -304,6 +323,9 @@ def write_walk(source: Source, place: Place, loop: Node, walk: Walk, number: str
             source.replace(initial.start_offset, initial.end_offset, first)
         else:
             before.append(f"{move.variable.name} {move.sign}= {number}{times};")
+        if move.in_condition:
+            behind.append(f"{move.variable.name} -= {int(step) - 1 if step.isdigit() else f'{step} - 1'}")
+            continue
         (in_header if move.in_header else behind).append(f"{move.variable.name} {move.sign}= {step}{times}")
         if not move.in_header:
             _remove(source, move)
@@ -352,6 +374,10 @@ def _append(source: Source, turn: Node, statements: list[str]) -> None:
 
 def _bound(source: Source, place: Place, loop: Node, walk: Walk) -> None:
     """A walk in longer steps may pass its end: `!=` becomes `<`."""
+    if walk.moves[0].in_condition:
+        whole = condition_of(loop)
+        source.replace(whole.start_offset, whole.end_offset, f"{walk.counter.name}-- > 0")
+        return
     pending = [condition_of(loop)]
     while pending:
         node = pending.pop().bare()
