@@ -78,8 +78,8 @@ static __device__ T {name}(T value) {{
 """
 
 
-def object_sum(name: str, members: tuple[str, ...], cuda: bool, sharing: Sharing = ROW) -> str:
-    """`name(value)`: objects of a class with `+=`, added up over the group.
+def object_sum(name: str, combine: str, members: tuple[str, ...], cuda: bool, sharing: Sharing = ROW) -> str:
+    """`name(value)`: objects of a class that `combine` adds up, over the group.
 
     Exchanged as the numbers that they are made of, so that a judge can follow these; word by word where nobody but the
     class may name its `members`.
@@ -102,7 +102,7 @@ static __device__ T {name}(T value) {{
 {sharing.mask() if cuda else ""}\
   for ({sharing.distances}) {{
 {exchange}
-    value += other;
+    {combine.format(a="value", b="other")};
   }}
   return value;
 }}

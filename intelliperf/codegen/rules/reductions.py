@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from intelliperf.codegen.rules.lanes import written
 from intelliperf.codegen.rules.methods import assigns, definitions, may_be_meant, method_name, why_sees_more
-from intelliperf.codegen.rules.object_sums import ends_statement, object_sum, open_members
+from intelliperf.codegen.rules.object_sums import adder_of, ends_statement, object_sum, open_members
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, body
 from intelliperf.codegen.rules.statements import callee_name, value_used
 from intelliperf.codegen.rules.wave_aggregate_atomics import FLOATS, INTEGERS
@@ -79,10 +79,12 @@ def reductions(
             problem is not None
             and summed is not None
             and node.reference is not None
-            and not mentions(summed.children[2], identity)
+            and not mentions(summed[1], identity)
         ):
-            own = (identity, node.reference.name, "object_sum", "{a} += {b}", "0", node.canonical)
-            reduction, parts = Reduction(*own, summed, None, False, True, open_members(problem, node)), {id(node)}
+            update, _, joined = summed
+            own = (identity, node.reference.name, "object_sum", joined, "0", node.canonical)
+            fields = open_members(problem, node, adder_of(joined))
+            reduction, parts = Reduction(*own, update, None, False, True, fields), {id(node)}
         else:
             reduction, parts = _reduction(place, node, loop, counter)
         accounted |= parts

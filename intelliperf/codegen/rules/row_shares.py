@@ -33,7 +33,7 @@ def renders(reduction: Reduction, cuda: bool, sharing: groups.Sharing, name: str
     if reduction.place is not None:
         return groups.first_extreme(name, ">" if reduction.kind.startswith("greatest") else "<", cuda, sharing)
     if reduction.whole:
-        return groups.object_sum(name, reduction.members, cuda, sharing)
+        return groups.object_sum(name, reduction.combine, reduction.members, cuda, sharing)
     if reduction.scanned:
         return groups.scan(name, reduction.combine, cuda)
     return groups.reduction(name, reduction.combine, cuda, sharing)
