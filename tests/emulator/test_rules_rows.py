@@ -369,7 +369,20 @@ def test_a_function_that_single_threads_call_as_well_stays(tmp_path: Path) -> No
     )
     proposal = propose(tmp_path, "app.hip", program, "k")
     assert proposal.declined is not None
-    assert "squared is also used elsewhere" in proposal.declined.reason
+    assert "squared is also used elsewhere (app.hip:" in proposal.declined.reason
+
+
+def test_what_only_shares_its_name_with_a_function_is_no_use_of_it(tmp_path: Path) -> None:
+    named = (
+        'struct Norm { int squared; };\nvoid told(int squared, Norm n) { printf("squared %d", squared + n.squared); }\n'
+    )
+    program = SMALL.replace("out[row] = sum;", "out[row] = sum + squared(m + row * cols, cols);").replace(
+        "int main() {", f"{named}int main() {{\n"
+    )
+    prototype = re.search(r"__device__ [^\n{]*\bsquared\([^)]*\)", program)
+    assert prototype is not None
+    program = program.replace(prototype[0], f"{prototype[0]};\n{prototype[0]}", 1)
+    assert propose(tmp_path, "app.hip", program, "k").candidate is not None
 
 
 def test_a_source_that_is_only_included_is_read_where_it_is_compiled(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ thread, at every launch; no barrier, wave operation, LDS or volatile memory.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -40,14 +39,14 @@ from intelliperf.codegen.rules.row_plans import RowPlan, needs_meeting, reads_th
 from intelliperf.codegen.rules.row_shares import Words, renders, share_out, starts_neutral
 from intelliperf.codegen.rules.statements import callee_name, is_replaceable, pointee, value_used
 from intelliperf.codegen.rules.uniformity import LOOPS
+from intelliperf.codegen.rules.uses import is_use, uses_of
 from intelliperf.codegen.syntax import outline
-from intelliperf.codegen.syntax.source import Source, Splice, without_comments
+from intelliperf.codegen.syntax.source import Source, Splice
 from intelliperf.codegen.syntax.tree import Node
 from intelliperf.records import AccessKind, Declaration
 
 _GRID_THREADS = atom("gridDim.x") * atom("blockDim.x")
 _LOOPS = ("ForStmt", "WhileStmt", "DoStmt")
-_NO_TYPES = ("return", "else", "goto", "case", "do")  # words before a name that do not declare it
 _JUMPS = ("ReturnStmt", "BreakStmt", "ContinueStmt", "NullStmt")
 
 
@@ -263,30 +262,20 @@ def _own_path(problem: Problem, place: Place, function: Node) -> str:
 
 def _check_callers(problem: Problem, place: Place, plans: list[RowPlan]) -> None:
     """Raise `NotApplicable` where a function that is rewritten is called from elsewhere, too."""
-    together = {id(call) for plan in plans for call in plan.called}
     for plan in plans[1:]:
         name = plan.function.name
-        seen = sum(
-            1
+        if not plan.loops:
+            continue
+        seen = {
+            (place.path if other is plans[0] else _own_path(problem, place, other.function), node.start_offset)
             for other in plans
-            for node in other.function.everything()
-            if node.kind == "CallExpr" and callee_name(node) == name and id(node) in together
-        )
-        uses = sum(_mentions(text, name) for text in problem.task.sources.values())
-        if plan.loops and uses != seen + 1:
-            raise NotApplicable(f"{place}: {name} is also used elsewhere, not by whole groups of lanes")
-
-
-def _mentions(text: str, function: str) -> int:
-    """How often a source names the function; functions with a variable of this name do not."""
-    word = re.compile(rf"\b{re.escape(function)}\b")
-    declared = re.compile(rf"(?:\b(\w+)(?:\s*[*&]+\s*|\s+)|,\s*){re.escape(function)}\s*(?:=(?!=)|;)")
-    data, found = outline.encoded(text), len(word.findall(without_comments(text)))
-    for region in outline.functions(text):
-        inside = without_comments(data[region.start : region.end].decode("utf-8", "replace"))
-        if region.name != function and any(each[1] not in _NO_TYPES for each in declared.finditer(inside)):
-            found -= len(word.findall(inside))
-    return found
+            for call in other.called
+            for node in call.children[0].walk()
+            if is_use(node, name)
+        }
+        for path, offset in sorted(uses_of(problem, name) - seen):
+            line = outline.encoded(problem.task.sources[path]).count(b"\n", 0, offset) + 1
+            raise NotApplicable(f"{place}: {name} is also used elsewhere ({path}:{line}), not by whole groups of lanes")
 
 
 def _write(

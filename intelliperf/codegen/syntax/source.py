@@ -22,6 +22,11 @@ def without_comments(code: str) -> str:
     return _COMMENT_OR_LITERAL.sub(lambda match: " " if match[0].startswith("/") else match[0], code)
 
 
+def blanked(code: str) -> str:
+    """`code` with spaces for its comments and literals, as many as these have bytes."""
+    return _COMMENT_OR_LITERAL.sub(lambda match: " " * len(encoded(match[0])), code)
+
+
 def same_code(before: str, after: str) -> bool:
     """Do two texts differ in comments and in the amount of white space alone? False where that is not certain."""
     return _words(before) == _words(after)
