@@ -308,3 +308,18 @@ def test_a_rule_says_why_it_declines(rule: str, mark: str, words: str, tmp_path:
     bench = Bench(tmp_path, {"r.hip": REFUSED}, block=(16, 16, 1))
     access = AccessKind.STORE if rule == TILE else AccessKind.LOAD
     assert words in bench.declined(rule, access, LDS if rule == PAD else GLOBAL, mark)
+
+
+def test_kernels_that_leave_the_edges_alone_are_followed_in_the_middle(tmp_path: Path) -> None:
+    program = """
+#include <hip/hip_runtime.h>
+const int N = 256;
+__global__ void smooth(float* next, const float* now) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x > 0 && x < N - 1 && y > 0 && y < N - 1)
+    next[x * N + y] = 0.25f * (now[x * N + y - 1] + now[x * N + y + 1] + now[x * N - N + y] + now[x * N + N + y]);  //@
+}
+int main() { smooth<<<dim3(4, 4), dim3(64, 4)>>>(nullptr, nullptr); }
+"""
+    text = Bench(tmp_path, {"app.hip": program}, (64, 4, 1)).rewritten(SWAP, AccessKind.LOAD)["app.hip"]
+    assert "int x = blockIdx.x * blockDim.x + thread_x" in text

@@ -14,6 +14,7 @@ from intelliperf.codegen.rules.lanes import Thread
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
 from intelliperf.codegen.rules.relabel import (
     Traffic,
+    blocks_to_follow,
     check_relabelling,
     coordinate_reads,
     global_access,
@@ -64,9 +65,12 @@ def _traffic(problem: Problem, place: Place, kernel: Node) -> tuple[int, int]:
     before = after = 0
     followed = False
     for geometry in geometries(problem, place):
-        now = traffic.sectors(geometry, lambda thread: thread)
-        then = traffic.sectors(geometry, partial(interchanged, block=geometry.block))
-        followed = followed or place.evidence.line in now
+        for number in blocks_to_follow(geometry):
+            now = traffic.sectors(geometry, lambda thread: thread, number)
+            then = traffic.sectors(geometry, partial(interchanged, block=geometry.block), number)
+            if place.evidence.line in now:
+                followed = True
+                break
         before, after = before + sum(now.values()), after + sum(then.values())
     if not followed:
         raise NotApplicable(f"{place}: which elements the threads of a wave access is not told by the source alone")

@@ -93,6 +93,7 @@ class Launch:
     grid: Thread
     constant: Callable[[str], Value]  # of a name declared outside the function
     extent: int | None = None
+    number: Thread = (0, 0, 0)  # of the block
 
     def threads(self, wave_size: int) -> list[Thread]:
         """The first wave of a block."""
@@ -257,7 +258,7 @@ class Lane:
             return self.thread[axis]
         if name.startswith("blockDim"):
             return self.launch.block[axis]
-        return self.launch.grid[axis] if name.startswith("gridDim") else 0
+        return self.launch.grid[axis] if name.startswith("gridDim") else self.launch.number[axis]
 
     def _variable(self, node: Node) -> Value:
         reference = node.reference

@@ -168,6 +168,12 @@ def _pointers_into(kernel: Node, arrays: set[str]) -> Iterator[str]:
             yield node.id
 
 
+def blocks_to_follow(geometry: Geometry) -> tuple[Thread, Thread]:
+    """Numbers of blocks: the first, and one in the middle, as a kernel may leave the edges of its grid alone."""
+    width, height, depth = geometry.grid
+    return (0, 0, 0), (width // 2, height // 2, depth // 2)
+
+
 class Traffic:
     """Memory sectors that one wave touches, summed over the accesses that can be followed."""
 
@@ -181,9 +187,11 @@ class Traffic:
         self._shared = {node.id for node in kernel.walk() if node.kind == "VarDecl" and is_shared(node)}
         self._shared |= set(_pointers_into(kernel, self._shared))
 
-    def sectors(self, geometry: Geometry, renumber: Callable[[Thread], Thread]) -> dict[int, int]:
-        """Line of an access to global memory → sectors of a wave whose threads are renumbered."""
-        launch = Launch(geometry.block, geometry.grid, self._constant, TYPICAL_EXTENT)
+    def sectors(
+        self, geometry: Geometry, renumber: Callable[[Thread], Thread], number: Thread = (0, 0, 0)
+    ) -> dict[int, int]:
+        """Line of an access to global memory → sectors of a block's first wave whose threads are renumbered."""
+        launch = Launch(geometry.block, geometry.grid, self._constant, TYPICAL_EXTENT, number)
         threads = [renumber(thread) for thread in launch.threads(self._wave)]
         found: dict[int, int] = {}
         for request in requests(body(self._kernel), launch, self._wave, threads):

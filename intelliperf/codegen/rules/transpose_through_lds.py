@@ -29,6 +29,7 @@ from intelliperf.codegen.rules.lds_arrays import ELEMENT_BYTES, assigned, root_v
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
 from intelliperf.codegen.rules.relabel import (
     Traffic,
+    blocks_to_follow,
     check_relabelling,
     coordinate_reads,
     global_access,
@@ -235,8 +236,12 @@ def _sectors(problem: Problem, place: Place, kernel: Node) -> tuple[int, int]:
     before = after = 0
     line = place.evidence.line
     for geometry in geometries(problem, place):
-        before += traffic.sectors(geometry, lambda thread: thread).get(line, 0)
-        after += traffic.sectors(geometry, partial(interchanged, block=geometry.block)).get(line, 0)
+        for number in blocks_to_follow(geometry):
+            plain = traffic.sectors(geometry, lambda thread: thread, number)
+            traded = traffic.sectors(geometry, partial(interchanged, block=geometry.block), number)
+            if line in plain:
+                before, after = before + plain[line], after + traded.get(line, 0)
+                break
     if not before:
         raise NotApplicable(f"{place}: which elements the threads of a wave store to is not told by the source alone")
     return before, after
@@ -249,9 +254,12 @@ def _load_sectors(problem: Problem, place: Place, kernel: Node) -> tuple[int, in
     before = after = 0
     for geometry in geometries(problem, place):
         trade = partial(interchanged, block=geometry.block)
-        plain, written_plain = (each.sectors(geometry, lambda thread: thread) for each in (everything, stores))
-        traded, written_traded = (each.sectors(geometry, trade) for each in (everything, stores))
         line = place.evidence.line
+        for number in blocks_to_follow(geometry):
+            plain, written_plain = (each.sectors(geometry, lambda one: one, number) for each in (everything, stores))
+            traded, written_traded = (each.sectors(geometry, trade, number) for each in (everything, stores))
+            if line in plain:
+                break
         if line not in plain:
             raise NotApplicable(f"{place}: which elements the threads of a wave load is not told by the source alone")
         before += sum(plain.values())
