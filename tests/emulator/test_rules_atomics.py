@@ -436,3 +436,34 @@ __global__ void count(const int* in, Shared* k, int n) {
 int main() { int* in = 0; Shared* k = 0; count<<<64, 256>>>(in, k, 1); }
 """
     assert "a union" in Bench(tmp_path, {"app.hip": text}).declined(TABLE, AccessKind.REDUCTION, mark="table")
+
+
+def test_atomics_of_other_branches_that_compilers_may_join_are_reduced_with_the_blamed_one(tmp_path: Path) -> None:
+    program = """
+#include <hip/hip_runtime.h>
+#include <cstdio>
+struct Seen { int low, middle, high; long long other; };
+__global__ void classify(const int* v, int n, Seen* seen) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  if (v[i] < 10) {
+    atomicAdd(&seen->low, 1);  //@
+  } else if (v[i] < 50) {
+    atomicAdd(&seen->middle, 1);
+  } else {
+    atomicAdd(&seen->high, 1);
+  }
+}
+int main() {
+  int h[1000], *d; Seen got = {}, *s;
+  for (int i = 0; i < 1000; ++i) h[i] = i * 7 % 100;
+  hipMalloc(&d, sizeof h); hipMalloc(&s, sizeof got);
+  hipMemcpy(d, h, sizeof h, hipMemcpyHostToDevice); hipMemcpy(s, &got, sizeof got, hipMemcpyHostToDevice);
+  classify<<<4, 256>>>(d, 1000, s);
+  hipMemcpy(&got, s, sizeof got, hipMemcpyDeviceToHost);
+  printf("%d %d %d\\n", got.low, got.middle, got.high);
+}
+"""
+    text = Bench(tmp_path / "a", {"app.hip": program}).rewritten(BLOCK, AccessKind.ATOMIC)["app.hip"]
+    assert text.count("block_atomic_add(&seen->") == 3 and "atomicAdd(&seen->" not in text
+    assert output(tmp_path / "b", {"app.hip": text}) == output(tmp_path / "c", {"app.hip": program})

@@ -19,14 +19,14 @@ from intelliperf.codegen.rules.fewer_blocks import cap_launches, walk_elements, 
 from intelliperf.codegen.rules.guards import enclose_rest, statement_end
 from intelliperf.codegen.rules.inlined_functions import Inlined, inlined
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite
-from intelliperf.codegen.rules.statements import callee, callee_name, value_used
+from intelliperf.codegen.rules.statements import callee, callee_name, calls, value_used
 from intelliperf.codegen.rules.wave import block_atomic
 from intelliperf.codegen.rules.wave_aggregate_atomics import (
     FLOATS,
     element_type,
     snake_case,
 )
-from intelliperf.codegen.rules.wrappers import Atomic, atomics, is_kernel, is_wrapper
+from intelliperf.codegen.rules.wrappers import Atomic, atomics, is_kernel, is_wrapper, own_text
 from intelliperf.codegen.syntax.tree import Node
 from intelliperf.records import AccessKind, Declaration, SourceEvidence
 
@@ -146,7 +146,9 @@ def _together(problem: Problem, capped: list[int]) -> tuple[dict[_Where, str], d
             groups.setdefault((share.atomic.place.path, share.plan.span), []).append((_where(evidence), share))
     done: dict[_Where, str] = {}
     for members in groups.values():
-        shares = list({share.atomic.call: share for _, share in members}.values())
+        known_calls = {share.atomic.call: share for _, share in members}
+        more = [one for share in known_calls.values() for one in _in_other_branches(problem, share)]
+        shares = list(({one.atomic.call: one for one in more} | known_calls).values())
         if len(shares) == 1 and shares[0].function is None:
             continue
         try:
@@ -159,6 +161,40 @@ def _together(problem: Problem, capped: list[int]) -> tuple[dict[_Where, str], d
         by = f", by {most} blocks that walk over the elements" if most else ""
         done.update((known, f"{share.told}{by}{share.rounding}") for known, share in members)
     return done, refused
+
+
+def _in_other_branches(problem: Problem, share: _Share) -> list[_Share]:
+    """Atomics like it in other branches of an `if`: compilers may make one of them, which has one line's name."""
+    atomic = share.atomic
+    if share.function is not None or share.instantiations != 1 or not is_kernel(_function_of(atomic.call)):
+        return []
+    found = []
+    for call in calls(_function_of(atomic.call), frozenset((callee_name(atomic.call),))):
+        if not _other_branch(atomic.call, call) or element_type(call) != element_type(atomic.call):
+            continue
+        with contextlib.suppress(NotApplicable):
+            _check_kind(atomic.place, [call])
+            plan = reduction_plan(problem, atomic.place, call)
+            if plan.span == share.plan.span:
+                text = own_text(problem.source(atomic.place.path), atomic.place, call)
+                found.append(_Share(Atomic(atomic.place, call, *text), plan, share.types, 1))
+    return found
+
+
+def _function_of(call: Node) -> Node:
+    return next(up for up in call.ancestors() if up.kind in ("FunctionDecl", "CXXMethodDecl"))
+
+
+def _other_branch(one: Node, other: Node) -> bool:
+    """Does an `if` choose between the two?"""
+    above = {id(up): child for child, up in zip((one, *one.ancestors()), one.ancestors(), strict=False)}
+    for child, up in zip((other, *other.ancestors()), other.ancestors(), strict=False):
+        if id(up) in above:
+            branches = up.children[1:] if up.kind == "IfStmt" else []
+            return child is not above[id(up)] and all(
+                any(b is side for b in branches) for side in (child, above[id(up)])
+            )
+    return False
 
 
 def _apply_group(problem: Problem, shares: Sequence[_Share]) -> int:

@@ -48,7 +48,7 @@ def atomics(problem: Problem, evidence: SourceEvidence) -> list[Atomic]:
     calls = atomic_calls(problem, place)
     if all(is_kernel(function) for function in place.functions) or not is_wrapper(place.functions[0]):
         source = problem.source(place.path)
-        return [Atomic(place, call, *_own_text(source, place, call)) for call in calls]
+        return [Atomic(place, call, *own_text(source, place, call)) for call in calls]
     return _inlined(problem, place, calls[0])
 
 
@@ -64,7 +64,7 @@ def is_wrapper(function: Node) -> bool:
     return len(statements) == 1 and callee_name(statements[0].bare()) in OPERATIONS
 
 
-def _own_text(source: Source, place: Place, call: Node) -> tuple[str, str]:
+def own_text(source: Source, place: Place, call: Node) -> tuple[str, str]:
     first, operand = call.children[1], call.children[2] if len(call.children) > 2 else call.children[1]
     gap = source.data.rfind(b",", first.start_offset, operand.start_offset)
     if gap < 0 or first.begin is None or first.begin.macro or call.in_macro:
