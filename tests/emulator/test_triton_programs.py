@@ -72,6 +72,20 @@ def test_a_kernel_runs_as_triton_compiled_it_and_its_lines_are_the_programs_own(
 
 
 @pytest.mark.triton
+def test_a_program_that_fills_the_gpu_by_its_kernels_registers_is_told_them(tmp_path: Path) -> None:
+    (tmp_path / "arrays.py").write_text(ARRAYS)
+    launch = "part[(8,)](Array([1.0] * 1000), total, 1000, BLOCK=128)"
+    asked = f"""compiled = part.warmup(Array([1.0] * 1000), total, 1000, BLOCK=128, grid=(1,))
+compiled._init_handles()
+assert compiled.n_spills == 0
+waves = 512 // compiled.n_regs
+{launch}"""
+    (tmp_path / "sum.py").write_text(SUM.replace(launch, asked))
+    status, _, err = emulated(tmp_path, interpreter("triton"), "sum.py")
+    assert status == 0, err
+
+
+@pytest.mark.triton
 def test_a_kernel_that_does_not_compile_is_told_in_tritons_words(tmp_path: Path) -> None:
     (tmp_path / "arrays.py").write_text(ARRAYS)
     (tmp_path / "sum.py").write_text(SUM.replace("tl.sum(value)", "tl.sum(nothing)"))

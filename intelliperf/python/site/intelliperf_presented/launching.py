@@ -47,8 +47,10 @@ class Utils:
         described = variant.module(specialising.ttir())
         digest = keeping.keep(name, kernel, described)
         specialising.kept(digest)
-        module = runtime().load(kernel, marked(described, name, digest))
-        return module, runtime().function(module, name), 0, 0, _MOST_THREADS
+        device = runtime()
+        module = device.load(kernel, marked(described, name, digest))
+        function = device.function(module, name)
+        return module, function, device.registers(function), device.spilled_words(function), _MOST_THREADS
 
     def unload_module(self, module: int) -> None:
         """Kept: records name it until the program ends."""

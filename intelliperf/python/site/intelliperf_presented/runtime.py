@@ -12,10 +12,13 @@ from typing import Any
 
 HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE = 1, 2, 3  # hipMemcpyKind
 
+_LOCAL_BYTES, _REGISTERS = 3, 4  # hipFunction_attribute
+
 _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "hipModuleLoadData": (c_void_p, c_char_p),
     "hipModuleUnload": (c_void_p,),
     "hipModuleGetFunction": (c_void_p, c_void_p, c_char_p),
+    "hipFuncGetAttribute": (c_void_p, c_int, c_void_p),
     "hipModuleLaunchKernel": (c_void_p, *(7 * (c_uint,)), c_void_p, c_void_p, c_void_p),
     "hipModuleLaunchCooperativeKernel": (c_void_p, *(7 * (c_uint,)), c_void_p, c_void_p),
     "hipMalloc": (c_void_p, c_size_t),
@@ -75,6 +78,19 @@ class Runtime:
         function = c_void_p()
         self._call("hipModuleGetFunction", byref(function), module, name.encode())
         return function.value or 0
+
+    def registers(self, function: int) -> int:
+        """Vector registers of a lane."""
+        return self._attribute(_REGISTERS, function)
+
+    def spilled_words(self, function: int) -> int:
+        """Private memory of a lane, in words of four bytes, as Triton's drivers take it for spills."""
+        return self._attribute(_LOCAL_BYTES, function) // 4
+
+    def _attribute(self, attribute: int, function: int) -> int:
+        value = c_int()
+        self._call("hipFuncGetAttribute", byref(value), attribute, function)
+        return value.value
 
     def launch(
         self, function: int, grid: tuple[int, int, int], threads: int, lds: int, stream: int, arguments: Sequence[bytes]
