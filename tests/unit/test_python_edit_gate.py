@@ -95,6 +95,11 @@ def run(x, n, odd):
         ("T, C = 128, 4", "T, C = 256, 2", True),
         ("T, C = 128, 4", "T, C = 256, print(2)", False),
         ("limit, other = 10, 4", "limit, other = 10, 5", False),
+        ("num_warps=C", "num_warps=max(1, min(C, n // 64))", True),
+        ("num_warps=2", "num_warps=2, num_stages=min(n, 2)", True),
+        ("num_warps=C", "num_warps=x.unlink() or C", False),
+        ("num_warps=C", "num_warps=unknown", False),
+        ("num_warps=C", "num_warps=C, enable_fp_fusion=False", False),
     ],
 )
 def test_launch_constants_may_be_computed_from_what_is_read_there(old: str, new: str, allowed: bool) -> None:

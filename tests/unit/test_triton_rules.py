@@ -175,6 +175,37 @@ def test_a_maximum_without_a_neutral_element_takes_one_of_its_own_lanes() -> Non
     assert "tl.max(tl.where(keep, x, tl.min(x))), mask=tl.max(keep.to(tl.int32)) > 0)\n" in texts[MAX]
 
 
+ROWS = """import triton
+import triton.language as tl
+
+
+@triton.jit
+def scale(x_ptr, y_ptr, stride, count, BLOCK: tl.constexpr):
+    lanes = tl.arange(0, BLOCK)
+    row = x_ptr + tl.program_id(0) * stride
+    x = tl.load(row + lanes, mask=lanes < count, other=0.0)
+    tl.store(y_ptr + tl.program_id(0) * stride + lanes, x / tl.sum(x), mask=lanes < count)
+
+
+def run(x, y):
+    rows, count = x.shape
+    block = triton.next_power_of_2(count)
+    num_warps = 8 if block > 1024 else 4
+    if rows < 65536:
+        scale[(rows,)](x, y, x.stride(0), count, BLOCK=block, num_warps=num_warps)
+    else:
+        scale[(65536,)](x, y, x.stride(0), count, block)
+"""
+
+
+def test_warps_follow_tensors_that_only_the_launch_can_size() -> None:
+    sources = {"rows.py": ROWS}
+    proposal = proposed(triton_task(sources, "scale", "def scale", rule="triton_warps"))
+    _, texts = judged_text(proposal, sources, "scale")
+    assert "BLOCK=block, num_warps=max(1, min(num_warps, block // 64)))" in texts["rows.py"]
+    assert "count, block, num_warps=max(1, min(4, block // 64)))" in texts["rows.py"]
+
+
 ROUNDS = """import triton
 import triton.language as tl
 

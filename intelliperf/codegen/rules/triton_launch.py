@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import prod
 
 from intelliperf.codegen.rules.problem import NotApplicable, Problem, Rewrite
 from intelliperf.codegen.rules.triton import Kernel, launched_kernel_at
@@ -15,6 +16,7 @@ from intelliperf.codegen.rules.triton_shapes import shape_of
 from intelliperf.project.pythonsource import Module, body_nodes
 from intelliperf.records import Declaration, SourceEvidence
 
+_PURE = frozenset({"cdiv", "next_power_of_2", "min", "max"})
 _DEFAULT_WARPS = 4  # Triton's own
 _DEFAULT_STAGES = 2  # for AMD
 _MOST_LANES = 1024  # of a block, on all supported chips
@@ -26,7 +28,7 @@ _LARGEST_TILE = 128
 
 @dataclass(frozen=True, eq=False)
 class Launch:
-    """The only place that launches the kernel."""
+    """A place that launches the kernel."""
 
     kernel: Kernel
     site: Kernel  # the file of the launch, to edit
@@ -48,7 +50,7 @@ class Launch:
         found = self.constant(name)
         return int(found.value) if found is not None and isinstance(found.value, int) else otherwise
 
-    def set(self, name: str, value: int) -> None:
+    def set(self, name: str, value: int | str) -> None:
         found = self.constant(name)
         if found is not None:
             self.site.replace(found, str(value))
@@ -58,17 +60,48 @@ class Launch:
         last = [*self.call.args, *(k.value for k in self.call.keywords)][-1]
         self.site.source.insert(self.site.span(last)[1], f", {name}={value}")
 
+    def bound(self, name: str, otherwise: int, most: str) -> None:
+        """No more than `most`, an expression that the program evaluates as it launches, and at least one."""
+        found = next((k.value for k in self.call.keywords if k.arg == name), None)
+        if found is not None and not _only_computes(found):
+            raise NotApplicable(f"{self.site.where(self.call)}: {name} is more than a number that is computed")
+        given = str(otherwise) if found is None else self.site.text(found)
+        bounded = f"max(1, min({given}, {most}))"
+        if found is not None:
+            self.site.replace(found, bounded)
+        else:
+            self.set(name, bounded)
+
     def elements(self) -> int:
         """Of the kernel's largest tensor, as far as its shape is made of constants of the launch."""
-        largest = 0
-        for node in body_nodes(self.kernel.node):
-            shape = shape_of(self.kernel, node) if isinstance(node, (ast.BinOp, ast.Call, ast.Name)) else None
-            sizes = [self._size(size) for size in shape or ()]
-            product = 1
-            for size in sizes:
-                product *= size
-            largest = max(largest, product if sizes else 0)
-        return largest
+        return max((prod(map(self._size, shape)) for shape in self._shapes()), default=0)
+
+    def computed_elements(self) -> str | None:
+        """The same as an expression of what the launch hands over; None where it would do more than compute."""
+        products = {tuple(sorted(self._spelled(size) or "" for size in shape)) for shape in self._shapes()}
+        if not products or any("" in factors for factors in products):
+            return None
+        spelled = sorted(" * ".join(f for f in factors if f != "1") or "1" for factors in products)
+        return spelled[0] if len(spelled) == 1 else f"max({', '.join(spelled)})"
+
+    def _shapes(self) -> frozenset[tuple[str, ...]]:
+        nodes = [n for n in body_nodes(self.kernel.node) if isinstance(n, (ast.BinOp, ast.Call, ast.Name))]
+        return frozenset(shape for node in nodes if (shape := shape_of(self.kernel, node)))
+
+    def _spelled(self, size: str) -> str | None:
+        if size.isdigit():
+            return size
+        value = self.handed_over(size)
+        return self.site.operand(value) if value is not None and _only_computes(value) else None
+
+    def handed_over(self, name: str) -> ast.expr | None:
+        """The argument of this parameter."""
+        named = next((k.value for k in self.call.keywords if k.arg == name), None)
+        names = [item.arg for item in self.kernel.function.parameters]
+        if named is not None or name not in names or any(isinstance(a, ast.Starred) for a in self.call.args):
+            return named
+        at = names.index(name)
+        return self.call.args[at] if at < len(self.call.args) else None
 
     def _size(self, text: str) -> int:
         if text.isdigit():
@@ -77,7 +110,15 @@ class Launch:
 
 
 def launch_of(problem: Problem, evidence: SourceEvidence) -> Launch:
-    """Raises `NotApplicable`."""
+    """The only launch. Raises `NotApplicable`."""
+    found = launches_of(problem, evidence)
+    if len(found) != 1:
+        raise NotApplicable(f"{found[0].kernel.function.name} is launched at {len(found)} places that can be told")
+    return found[0]
+
+
+def launches_of(problem: Problem, evidence: SourceEvidence) -> list[Launch]:
+    """At least one. Raises `NotApplicable`."""
     kernel = launched_kernel_at(problem, evidence)
     if any("autotune" in ast.unparse(item) for item in kernel.node.decorator_list):
         raise NotApplicable(f"{kernel.source.path}: the kernel tunes its launches itself")
@@ -87,12 +128,11 @@ def launch_of(problem: Problem, evidence: SourceEvidence) -> Launch:
         for node in ast.walk(module.tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript) and _names(node.func.value, kernel)
     ]
-    if len(found) != 1:
-        raise NotApplicable(f"{kernel.function.name} is launched at {len(found) or 'no'} places that can be told")
-    ((module, call),) = found
-    if not call.args and not call.keywords:
+    if not found:
+        raise NotApplicable(f"{kernel.function.name} is launched at no places that can be told")
+    if any(not call.args and not call.keywords for _, call in found):
         raise NotApplicable(f"{kernel.function.name} is launched without arguments")
-    return Launch(kernel, _site(problem, module, kernel), call)
+    return [Launch(kernel, _site(problem, module, kernel), call) for module, call in found]
 
 
 def _site(problem: Problem, module: Module, kernel: Kernel) -> Kernel:
@@ -101,6 +141,16 @@ def _site(problem: Problem, module: Module, kernel: Kernel) -> Kernel:
     if stand_in.module is not module:
         stand_in = type(stand_in)(module, stand_in.node, stand_in.qualified)
     return Kernel(stand_in, problem.source(module.path), kernel.program)
+
+
+def _only_computes(node: ast.expr) -> bool:
+    """May it be evaluated once more? Names, integers, and arithmetic of them."""
+    if isinstance(node, ast.Call):
+        word = ast.unparse(node.func).rpartition(".")[2]
+        return word in _PURE and not node.keywords and all(map(_only_computes, node.args))
+    if isinstance(node, ast.BinOp):
+        return _only_computes(node.left) and _only_computes(node.right)
+    return isinstance(node, ast.Name) or isinstance(node, ast.Constant) and type(node.value) is int
 
 
 def _names(node: ast.expr, kernel: Kernel) -> bool:
@@ -114,13 +164,13 @@ class TritonWarps:
     name = "triton_warps"
 
     def rewrite(self, problem: Problem) -> Rewrite:
-        return _rewritten(problem, "The launch has as many warps as the tensors ask for", self._edit)
+        return _rewritten(problem, "The launch has as many warps as the tensors ask for", self._edit, launches_of)
 
     def _edit(self, problem: Problem, launch: Launch) -> str:
         wave = problem.task.device.wave_size
         warps, elements = launch.number("num_warps", _DEFAULT_WARPS), launch.elements()
         if not elements:
-            raise NotApplicable(f"{launch.kernel.source.path}: the sizes of the kernel's tensors cannot be told")
+            return self._bound(launch, wave)
         wanted = warps
         if elements < warps * wave:
             wanted = max(1, elements // wave)
@@ -132,6 +182,15 @@ class TritonWarps:
             raise NotApplicable(f"{launch.kernel.function.name} has {each:.3g} elements per lane, which fits")
         launch.set("num_warps", wanted)
         return f"{warps} -> {wanted} warps for {elements} elements"
+
+    def _bound(self, launch: Launch, wave: int) -> str:
+        """Where only the launch knows the sizes, it counts the warps."""
+        elements = launch.computed_elements()
+        if elements is None:
+            raise NotApplicable(f"{launch.kernel.source.path}: the sizes of the kernel's tensors cannot be told")
+        grouped = elements if " * " not in elements or elements.startswith("max(") else f"({elements})"
+        launch.bound("num_warps", _DEFAULT_WARPS, f"{grouped} // {wave}")
+        return f"at most one warp for {wave} of {elements} elements"
 
 
 class TritonLargerBlock:
@@ -252,14 +311,20 @@ class TritonStages:
         return f"{stages} -> {wanted} stages"
 
 
-def _rewritten(problem: Problem, summary: str, edit: Callable[[Problem, Launch], str]) -> Rewrite:
-    """One launch, whichever of its lines are blamed."""
+def _rewritten(
+    problem: Problem,
+    summary: str,
+    edit: Callable[[Problem, Launch], str],
+    which: Callable[[Problem, SourceEvidence], list[Launch]] = lambda problem, line: [launch_of(problem, line)],
+) -> Rewrite:
+    """The launches, whichever of their kernel's lines are blamed."""
     if not problem.task.evidence:
         raise NotApplicable("no line is blamed")
-    launch = launch_of(problem, problem.task.evidence[0])
-    did = edit(problem, launch)
-    sources = tuple({id(s): s for s in (launch.site.source, launch.kernel.source) if s.splices}.values())
-    return Rewrite(sources, f"{summary}: {did}", Declaration(geometry=True, reason=did))
+    launches = which(problem, problem.task.evidence[0])
+    did = "; ".join(dict.fromkeys(edit(problem, launch) for launch in launches))
+    sources = [source for launch in launches for source in (launch.site.source, launch.kernel.source)]
+    changed = tuple({id(source): source for source in sources if source.splices}.values())
+    return Rewrite(changed, f"{summary}: {did}", Declaration(geometry=True, reason=did))
 
 
 def _count(grid: tuple[int, int, int]) -> int:

@@ -209,8 +209,22 @@ class _Geometry:
         for name, one, other in zip(names, old.args, new.args, strict=False):
             if ast.dump(one) != ast.dump(other) and not (name in constants and self._sizes(one, other, old)):
                 return False
-        free = constants | words.OPTIONS
-        return _keywords_agree(old.keywords, new.keywords, free, lambda one, other: self._sizes(one, other, old))
+        if not self._options(old, new):
+            return False
+        before, after = ([k for k in call.keywords if k.arg not in words.OPTIONS] for call in (old, new))
+        return _keywords_agree(before, after, constants, lambda one, other: self._sizes(one, other, old))
+
+    def _options(self, old: ast.Call, new: ast.Call) -> bool:
+        """None is a size of the data, so that what a name gives may become any other number that is plain."""
+        before, after = ({k.arg: k.value for k in call.keywords if k.arg in words.OPTIONS} for call in (old, new))
+        differ = [
+            value
+            for name in before.keys() | after.keys()
+            for one, other in [(before.get(name), after.get(name))]
+            if one is None or other is None or ast.dump(one) != ast.dump(other)
+            for value in (one, other)
+        ]
+        return all(value is None or self._plain(value, old) for value in differ)
 
     def _sizes(self, old: ast.expr, new: ast.expr, place: ast.AST) -> bool:
         """Literals or arithmetic: a name alone may stand for a choice, or for a size of the data."""
@@ -365,14 +379,10 @@ def _keywords_agree(
     before, after = ({item.arg: item.value for item in given} for given in (old, new))
     if len(before) != len(old) or len(after) != len(new):
         return False
-    for name in before.keys() | after.keys():
-        one, other = before.get(name), after.get(name)
-        if one is not None and other is not None:
-            if ast.dump(one) != ast.dump(other) and not (name in free and sizes(one, other)):
-                return False
-        elif name not in words.OPTIONS or not _is_integer(one or other):
-            return False
-    return True
+    return before.keys() == after.keys() and all(
+        ast.dump(one) == ast.dump(after[name]) or name in free and sizes(one, after[name])
+        for name, one in before.items()
+    )
 
 
 def _both_integers(one: ast.expr, other: ast.expr) -> bool:
