@@ -139,6 +139,12 @@ with torch.autocast("cuda", dtype=torch.float16):
     assert (product + 1).dtype == torch.float16 and (torch.rand(2, 2) @ torch.rand(2, 2)).dtype == torch.float32
 assert torch.allclose(product.float(), square @ square.T @ square, rtol=1e-2)
 assert (square @ square).dtype == torch.float32
+rows = torch.randn(2048, 64, dtype=torch.float16, device="cuda")
+scale, bias = (torch.ones(64, dtype=torch.float16, device="cuda", requires_grad=True) for _ in range(2))
+normal = torch.nn.functional.layer_norm(rows, (64,), scale, bias)
+normal.backward(rows)
+assert normal.dtype == bias.grad.dtype == torch.float16 and normal.is_cuda
+assert torch.allclose(bias.grad.float(), rows.float().sum(0), atol=0.2, rtol=0)
 side = torch.cuda.Stream(priority=torch.cuda.Stream.priority_range()[1])
 square.record_stream(side)
 try:

@@ -17,7 +17,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._device import _device_constructors
 
-from . import autocast, memory
+from . import autocast, memory, rounding
 from .runtime import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE, runtime
 
 CUDA, CPU = torch.device("cuda", 0), torch.device("cpu")
@@ -355,7 +355,7 @@ class Presented(TorchFunctionMode):
             operations[name] += 1
         with memory.on_device():
             args, below = autocast.cast(name, args, below, given)
-            return func(*(_swapped(value) for value in args), **below)
+            return rounding.called(func, name, tuple(_swapped(value) for value in args), below)
 
 
 def _is_imagined(values: Iterable[Any]) -> bool:
