@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from intelliperf.protocols import Proposal
-from intelliperf.records import Candidate
+from intelliperf.records import Candidate, Metric, Provenance, Quantity
 from intelliperf.validation.edits.gate import examine
 from tests.unit.triton_task import proposed, sources_of, triton_task
 
@@ -204,6 +206,14 @@ def test_warps_follow_tensors_that_only_the_launch_can_size() -> None:
     _, texts = judged_text(proposal, sources, "scale")
     assert "BLOCK=block, num_warps=max(1, min(num_warps, block // 64)))" in texts["rows.py"]
     assert "count, block, num_warps=max(1, min(4, block // 64)))" in texts["rows.py"]
+
+
+def test_warps_whose_lanes_all_have_work_stay_as_they_are() -> None:
+    task = triton_task({"rows.py": ROWS}, "scale", "def scale", rule="triton_warps")
+    full = {**task.finding.profile.quantities, Metric.LANE_FILL_RATIO: Quantity(1.0, Provenance.MODELLED)}
+    finding = replace(task.finding, profile=replace(task.finding.profile, quantities=full))
+    proposal = proposed(replace(task, finding=finding))
+    assert proposal.declined is not None and "work for all lanes" in proposal.declined.reason
 
 
 ROUNDS = """import triton

@@ -14,8 +14,9 @@ from intelliperf.codegen.rules.problem import NotApplicable, Problem, Rewrite
 from intelliperf.codegen.rules.triton import Kernel, launched_kernel_at
 from intelliperf.codegen.rules.triton_shapes import shape_of
 from intelliperf.project.pythonsource import Module, body_nodes
-from intelliperf.records import Declaration, SourceEvidence
+from intelliperf.records import Declaration, Metric, SourceEvidence
 
+_FILLED = 0.9  # of the lanes: fewer warps would have to do more, not the same
 _PURE = frozenset({"cdiv", "next_power_of_2", "min", "max"})
 _DEFAULT_WARPS = 4  # Triton's own
 _DEFAULT_STAGES = 2  # for AMD
@@ -170,7 +171,7 @@ class TritonWarps:
         wave = problem.task.device.wave_size
         warps, elements = launch.number("num_warps", _DEFAULT_WARPS), launch.elements()
         if not elements:
-            return self._bound(launch, wave)
+            return self._bound(problem, launch)
         wanted = warps
         if elements < warps * wave:
             wanted = max(1, elements // wave)
@@ -183,9 +184,12 @@ class TritonWarps:
         launch.set("num_warps", wanted)
         return f"{warps} -> {wanted} warps for {elements} elements"
 
-    def _bound(self, launch: Launch, wave: int) -> str:
+    def _bound(self, problem: Problem, launch: Launch) -> str:
         """Where only the launch knows the sizes, it counts the warps."""
-        elements = launch.computed_elements()
+        wave, elements = problem.task.device.wave_size, launch.computed_elements()
+        filled = problem.task.finding.profile.quantities.get(Metric.LANE_FILL_RATIO)
+        if filled is not None and filled.value > _FILLED:
+            raise NotApplicable(f"{launch.kernel.function.name} has work for all lanes of its warps")
         if elements is None:
             raise NotApplicable(f"{launch.kernel.source.path}: the sizes of the kernel's tensors cannot be told")
         grouped = elements if " * " not in elements or elements.startswith("max(") else f"({elements})"

@@ -47,10 +47,10 @@ class Utils:
         described = variant.module(specialising.ttir())
         digest = keeping.keep(name, kernel, described)
         specialising.kept(digest)
-        device = runtime()
-        module = device.load(kernel, marked(described, name, digest))
-        function = device.function(module, name)
-        return module, function, device.registers(function), device.spilled_words(function), _MOST_THREADS
+        native = runtime()
+        module = native.load(kernel, marked(described, name, digest))
+        function = native.function(module, name)
+        return module, function, native.registers(function), native.spilled_words(function), _MOST_THREADS
 
     def unload_module(self, module: int) -> None:
         """Kept: records name it until the program ends."""
