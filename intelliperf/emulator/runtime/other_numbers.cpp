@@ -469,7 +469,7 @@ void OtherNumbers::alter_size(const LaunchRequest& request, const OtherSize& oth
   }
   altered_.grid = other.grid;
   choose_grid(request);
-  if (other.grid.count() == 1) altered_.grid = other.grid;  // one block alone may have been asked for
+  if (other.alone) altered_.grid = other.grid;
   altered_.watched = other.larger;
   if (other.larger) told_ = "a larger size";
   if (!as_taken(request)) altered_.kernel = request.kernel->general, altered_.dynamic_lds = request.kernel->general_lds;

@@ -347,7 +347,12 @@ class Resizing {
       others.push_back(now_[k]);
       alike |= now_[k] == size;
     }
-    const bool parts = size < kLeastSize && counts_blocks(slot, size), mode = size < kLeastSize && !parts;
+    const bool parts = size < kLeastSize && counts_blocks(slot, size, grid_, block_);
+    const auto as_here = [&](const LaunchShape& shape) {
+      return size >= kLeastSize || counts_blocks(slot, size, shape.grid, shape.block) == parts;
+    };
+    if (!std::all_of(beside_.begin(), beside_.end(), as_here)) return false;
+    const bool mode = size < kLeastSize && !parts;
     Fitted fitted = mode ? Fitted{true, false, grid_, 0} : fit(grid_, block_, others, size, value, alike);
     bool suits = true;
     for (const LaunchShape& shape : beside_) {
@@ -377,10 +382,10 @@ class Resizing {
 
  private:
   // Few parts that the work is split into, a block for each, and no mode: the kernel compares it with no constant.
-  bool counts_blocks(const Quantity& slot, int64_t size) const {
+  static bool counts_blocks(const Quantity& slot, int64_t size, const GridSize& grid, const GridSize& block) {
     if (slot.boolean || !slot.constants.empty()) return false;
     for (int d = 0; d < 3; ++d)
-      if (has_block_each({grid_[d], block_[d]}, size)) return true;
+      if (has_block_each({grid[d], block[d]}, size)) return true;
     return false;
   }
 

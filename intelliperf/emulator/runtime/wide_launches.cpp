@@ -89,10 +89,10 @@ void add_expensive(const LaunchRequest& request, const std::vector<Quantity>& sl
     if (blocks < 2 || uint64_t(factor) * (own / blocks) > kMostOfPart) continue;
     for (OtherSize size : multiples(slots, request, {factor}, {})) {
       if (parts.size() >= kMostParts) return;
-      size.grid = Dim3{};
+      size.grid = Dim3{}, size.alone = true;
       if (parts.empty()) {
         WideLaunch control;
-        control.part = true;
+        control.part = control.size.alone = true;
         parts.push_back(control);
       }
       parts.push_back({size, WideLaunch::Data::kOwn, 0, bits});
@@ -176,7 +176,7 @@ std::vector<WideLaunch> wide_launches(const LaunchRequest& request, const std::v
     if (full) found.push_back({size, Data::kFull, 0, bits});
     if (!alone || !equal) return;
     found.push_back({size, Data::kEqual, 0, bits});
-    found.back().size.grid = Dim3{};
+    found.back().size.grid = Dim3{}, found.back().size.alone = true;
   };
   const std::vector<uint64_t> counted = counts(request, slots, buffers);
   std::vector<WideLaunch> lopsided_ones, parts;
