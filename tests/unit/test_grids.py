@@ -45,3 +45,20 @@ def test_dynamic_lds_that_depends_on_an_argument_stands_behind_the_grid() -> Non
     body = "  %g = udiv i32 %n, 256\n  %c = zext i32 %n to i64\n  %l = shl nuw i64 %c, 2"
     text = _MAIN.replace("i64 noundef 0", "i64 noundef %l").format(body=body)
     assert [one.split(":")[3] for one in grid_formulas(text, {"scale"})] == ["@1 trunc.32 #2 shl.64"]
+
+
+@pytest.mark.parametrize(
+    ("between", "known"),
+    [
+        ("", True),
+        ("  call void @llvm.lifetime.start.p0(i64 4, ptr %b)\n", True),
+        ("  store i32 0, ptr %b\n", False),
+        ("  %x = call i32 @cudaMemset(ptr %b, i32 0, i64 4)\n", False),
+    ],
+)
+def test_a_count_that_the_host_loads_twice_is_one_number_while_nothing_is_written(between: str, known: bool) -> None:
+    text = _MAIN.format(body="  %m1 = load i32, ptr %q, align 4\n  %g = udiv i32 %m1, 256")
+    text = text.replace("  invoke void", f"{between}  %m2 = load i32, ptr %q, align 4\n  invoke void")
+    text = text.replace("i32 noundef %n)", "i32 noundef %m2)")
+    formula = "2:@1 #256 udiv.32 trunc.32 #4294967296 or.64:#1"
+    assert grid_formulas(text, {"scale"}) == ((formula,) if known else ())

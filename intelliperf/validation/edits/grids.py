@@ -20,6 +20,9 @@ _TWO = re.compile(
 )
 _CAST = re.compile(r"(zext|sext|trunc) (?:nneg |nuw |nsw )*i(\d+) (\S+) to i(\d+)$")
 _CHOICE = re.compile(r"(?:tail )?call (?:noundef )?(?:range\(.*?\) )?i(\d+) @llvm\.([us](?:min|max))\.i\d+\((.*)\)")
+_LOAD = re.compile(r"load i\d+, ptr (\S+?)(?:, |$)")
+_WRITES = re.compile(r"\s(?:call|invoke|store|fence|atomicrmw|cmpxchg|callbr) ")
+_WRITES_NOT = re.compile(r"PushCallConfiguration\(|@llvm\.(?:[su](?:min|max)|abs|dbg|assume|lifetime)")
 _MOST_WORDS = 60
 
 
@@ -33,8 +36,13 @@ def grid_formulas(ir: str, kernels: Collection[str]) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for body in function_bodies(ir):
         values = {match[1]: match[2] for line in body if (match := _DEFINED.match(line)) is not None}
+        values |= _loaded_again(body)
         for grid, lds, handed in _launches(body, kernels):
-            arguments = {one.split()[-1]: at for at, one in enumerate(handed) if one.split()[0] in ("i32", "i64")}
+            arguments = {
+                _first_of(one.split()[-1], values): at
+                for at, one in enumerate(handed)
+                if one.split()[0] in ("i32", "i64")
+            }
             formulas = [_formula(one.split()[-1], values, arguments) for one in grid]
             asked = _formula(lds.split()[-1], values, arguments)
             formulas += [asked] if "@" in asked else []
@@ -58,6 +66,25 @@ def _launches(body: list[str], kernels: Collection[str]) -> Iterator[tuple[list[
             grid = []
 
 
+def _loaded_again(body: list[str]) -> Iterator[tuple[str, str]]:
+    """Numbers that are loaded while another one still is what its memory holds, and that one's name."""
+    held: dict[str, str] = {}
+    for line in body:
+        joins = not line.startswith(" ") and "," in line.partition("; preds = ")[2]
+        if joins or (_WRITES.search(line) and not _WRITES_NOT.search(line)):
+            held.clear()
+        defined = _DEFINED.match(line)
+        if defined is not None and (load := _LOAD.match(defined[2])) is not None:
+            first = held.setdefault(load[1], defined[1])
+            if first != defined[1]:
+                yield defined[1], first
+
+
+def _first_of(name: str, values: dict[str, str]) -> str:
+    same = values.get(name, "")
+    return same if same.startswith("%") else name
+
+
 def _formula(name: str, values: dict[str, str], arguments: dict[str, int]) -> str:
     """Empty where it is made of anything else."""
     words = list(islice(_words(name, values, arguments), _MOST_WORDS + 1))
@@ -65,6 +92,7 @@ def _formula(name: str, values: dict[str, str], arguments: dict[str, int]) -> st
 
 
 def _words(name: str, values: dict[str, str], arguments: dict[str, int]) -> Iterator[str]:
+    name = _first_of(name, values)
     if name in arguments:
         yield f"@{arguments[name]}"
     elif re.fullmatch(r"-?\d+", name):
