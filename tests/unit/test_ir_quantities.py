@@ -39,6 +39,19 @@ def found(
 
 
 @pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("  %c = icmp sgt i32 %n, 0\n", [0]),
+        ("  %c = icmp sgt i32 %n, 0\n  %d = icmp slt i32 %i, %n\n", [1]),
+        ("  %c = icmp eq i32 %n, 3\n  %d = icmp slt i32 %i, %n\n", [3]),
+    ],
+)
+def test_a_loops_limit_does_not_mean_another_thing_at_nought(body: str, expected: list[int]) -> None:
+    (n,) = found(body, {0: [ParameterPlace("i32", "%n", 0, False)]}, [1])
+    assert n["constants"] == expected
+
+
+@pytest.mark.parametrize(
     ("body", "divisors", "unknown"),
     [
         ("  %c = icmp slt i32 %n, 7\n  %m = mul i32 %n, %k\n", [], False),

@@ -58,6 +58,7 @@ class Uses:
     compared: bool = False
     mask: bool = False  # other numbers are masked with it
     bound: bool = False  # others are cut to it
+    limit: bool = False  # it is compared with something that is no constant
     constants: set[int] = field(default_factory=set)  # that it is compared with
 
     def facts(self) -> dict[str, Any]:
@@ -67,8 +68,12 @@ class Uses:
             "compared": self.compared,
             "mask": self.mask,
             "bound": self.bound,
-            "constants": sorted(self.constants),
+            "constants": sorted(self._where_it_means_another_thing()),
         }
+
+    def _where_it_means_another_thing(self) -> set[int]:
+        """A loop asks first whether its limit is 0: no size that anybody means, and no other value of a switch."""
+        return {constant or 1 for constant in self.constants} if self.limit else self.constants
 
 
 class Users:
@@ -107,7 +112,9 @@ def _pass(instruction: Instruction, name: str, now: _Passed, uses: Uses) -> _Pas
     opcode, text = instruction.opcode, instruction.text
     if opcode == "icmp":
         uses.compared = True
-        uses.constants |= set(_constants(text))
+        constants = _constants(text)
+        uses.limit |= not constants
+        uses.constants |= set(constants)
         return _ENDS
     if opcode in ("call", "invoke"):
         if not _HARMLESS_CALL.search(text):
