@@ -14,6 +14,7 @@ namespace simt {
 namespace {
 
 constexpr uint64_t kRare = 61;    // one of so many numbers is NaN or infinite; prime, so that it falls on all lanes
+constexpr uint64_t kSparse = 8;  // one of so many bytes is 1 there, so that their sums reach no limit
 constexpr int64_t kHalves = 512;  // so many numbers about zero
 constexpr int64_t kReaches[] = {127, 7, 31, 15};  // of signed numbers of 8, 4, 6 and 5 bits, to which rows are scaled
 constexpr uint64_t kReached = 16;                 // one of so many
@@ -522,6 +523,10 @@ bool scale_doubles(char* at, uint64_t bytes, const BufferNumbers& numbers, int p
 }
 
 bool alter_halves(char* at, uint64_t bytes, const BufferNumbers& numbers, bool ones) {
+  if (numbers.constant && numbers.number.kind == NumberKind::kInteger && numbers.number.bytes == 1) {
+    for (uint64_t i = 0; i < bytes; ++i) at[i] = mixed(i) % kSparse == 0;
+    return true;
+  }
   if (!numbers.constant || numbers.number.kind != NumberKind::kFloat) return false;
   const auto fill = [&](auto value) {
     using Value = decltype(value);

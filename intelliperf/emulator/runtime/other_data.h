@@ -52,6 +52,7 @@ struct Bounds {
   std::vector<int64_t> integers;
   double limit = 0;
   int64_t named = 0;
+  int64_t long_row = -1;                     // which row has all, of those that a list says the beginnings of; -1: any
   mutable bool in_any_order = false;         // the numbers that are altered now are a list in no fixed order
   mutable std::vector<int64_t> shared = {};  // what numbers of the buffers so far nearly all are
 
@@ -85,7 +86,7 @@ bool alter_kind(char* at, uint64_t bytes, const BufferNumbers& numbers, uint64_t
 bool scale_doubles(char* at, uint64_t bytes, const BufferNumbers& numbers, int power);
 
 // Floats that are read become numbers that lie half-way between two integers, as rounding has to break ties there; those
-// of one value only, when `ones`, for what they are multiplied by.
+// of one value only, when `ones`, for what they are multiplied by. Integers of a byte become few ones among noughts.
 bool alter_halves(char* at, uint64_t bytes, const BufferNumbers& numbers, bool ones);
 
 // Floats that are read, taken for rows of so many: the first one of every other row becomes NaN. Nobody may read it for
