@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from intelliperf.interception.messages import Allocation
 from intelliperf.interception.wire import Deadline
 from intelliperf.records import Interception, Order, Outcome
 from intelliperf.validation.buffers.compare import as_bytes, equal
@@ -56,6 +57,8 @@ class Alteration:
 LARGER = "a larger size"  # what the device tells of such launches
 # Of a launch of which only the first block runs: of its own size, and then of larger ones, which would take too long.
 PART, PART_OF_LARGER = "a part of the grid", "a part of a larger launch"
+CROWDED = "the most frequent integers replaced"  # by others of the same list, even where it is in no fixed order
+ONE_ROW = "one part of a list with all of it"  # which one may go by such a list
 _EACH = "scalar arguments, members of structs and device variables each by itself"
 _BY = (
     "(one, three, half, a prime, very few, what only one of the two compares with, the largest unsigned number), "
@@ -207,24 +210,10 @@ class DoubtingChecker:
     def compare(
         self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline
     ) -> Divergence | None:
-        of_part = base.dispatch.alteration in (PART, PART_OF_LARGER)
         if with_nan(base.dispatch.alteration):
             self.nan.add(sync.number)
         if other.side.label == TWIN:
-            if base.dispatch.alteration == PART:
-                self.shared_otherwise = True  # until it is seen that the two agree
-            if of_part and self.shared_otherwise:
-                self.doubtful.add(sync.number)
-            failed = other.dispatch.status != 0
-            overflows = self.alteration.finite and not failed and not finite(base)
-            if failed or overflows:
-                self.doubtful.add(sync.number)
-            else:
-                if self.alteration.of_arguments and self._reordered(base, other, pairing):
-                    self.reordered.add(sync.number)
-                for key, loose in self.own.disagreements(sync, base, other, pairing, deadline).items():
-                    self._leave_out((sync.number, key), loose)
-                self._see_ends(sync.number, base, other, pairing)
+            self._see_twin(sync, base, other, pairing, deadline)
             return None
         if base.dispatch.alteration == PART and other.dispatch.status == 0:
             self.shared_otherwise = self.checker.compare(sync, base, other, pairing, deadline) is not None
@@ -233,12 +222,28 @@ class DoubtingChecker:
         if self._all_left_out(sync.number, base, pairing):
             self.bare.add(sync.number)
         # As long as the candidate was handed the original's own list, it has to make the same of any part of it.
-        if sync.number in self.reordered and self._reordered(base, other, pairing):
+        if self._goes_by_order(base, other, pairing):
             self.doubtful.add(sync.number)
         if sync.number in self.doubtful:
             return None
         found = self.checker.compare(sync, base, other, pairing, deadline)
         return found or self._beyond_ends(sync, base, other, pairing)
+
+    def _see_twin(self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline) -> None:
+        if base.dispatch.alteration == PART:
+            self.shared_otherwise = True  # until it is seen that the two agree
+        if base.dispatch.alteration in (PART, PART_OF_LARGER) and self.shared_otherwise:
+            self.doubtful.add(sync.number)
+        failed = other.dispatch.status != 0
+        overflows = self.alteration.finite and not failed and not finite(base)
+        if failed or overflows or self._altered_otherwise(base, other, pairing):
+            self.doubtful.add(sync.number)
+            return
+        if self._takes_parts(base) and self._reordered(base, other, pairing):
+            self.reordered.add(sync.number)
+        for key, loose in self.own.disagreements(sync, base, other, pairing, deadline).items():
+            self._leave_out((sync.number, key), loose)
+        self._see_ends(sync.number, base, other, pairing)
 
     def _leave_out(self, where: tuple[int, Key], loose: Mask | None) -> None:
         """The few elements alone that are others in another order, or the whole buffer."""
@@ -316,14 +321,29 @@ class DoubtingChecker:
         left_out = (*self.checker.without, *self.checker.loose)
         return number in self.doubtful | self.reordered or any(number == without for without, _ in left_out)
 
+    def _takes_parts(self, base: Paused) -> bool:
+        """May the launch go through another part of a list than the one that is filled?"""
+        return self.alteration.of_arguments or base.dispatch.alteration == CROWDED
+
     def _reordered(self, base: Paused, other: Paused, pairing: Pairing) -> bool:
         """Does the kernel read a list that is in no fixed order? Part of it is then any part of it."""
+        return self._reads_others(base, other, pairing, in_order=False)
+
+    def _altered_otherwise(self, base: Paused, other: Paused, pairing: Pairing) -> bool:
+        """Went what became of a row by a list whose order is not the same in both?"""
+        return base.dispatch.alteration == ONE_ROW and self._reads_others(base, other, pairing, in_order=True)
+
+    def _goes_by_order(self, base: Paused, other: Paused, pairing: Pairing) -> bool:
+        parts = self._takes_parts(base) and self._reordered(base, other, pairing)
+        return parts or self._altered_otherwise(base, other, pairing)
+
+    def _reads_others(self, base: Paused, other: Paused, pairing: Pairing, in_order: bool) -> bool:
         read = constant(base.dispatch, base.side.hello)
         lists = [
-            (mine, theirs)
-            for mine, theirs in pairing.pairs
-            if mine.id in read
-            and (allowance := self.own.calibration.allowances.get(key_of(mine)))
-            and allowance.steadiness >= Steadiness.UNORDERED
+            (mine, theirs) for mine, theirs in pairing.pairs if mine.id in read and self._ordered(mine) is in_order
         ]
         return any(not equal(as_bytes(base.content(a.id)), as_bytes(other.content(b.id))) for a, b in lists)
+
+    def _ordered(self, buffer: Allocation) -> bool:
+        allowance = self.own.calibration.allowances.get(key_of(buffer))
+        return allowance is None or allowance.steadiness < Steadiness.UNORDERED

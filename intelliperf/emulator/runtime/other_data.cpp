@@ -14,7 +14,7 @@ namespace simt {
 namespace {
 
 constexpr uint64_t kRare = 61;    // one of so many numbers is NaN or infinite; prime, so that it falls on all lanes
-constexpr uint64_t kSparse = 8;  // one of so many bytes is 1 there, so that their sums reach no limit
+constexpr uint64_t kSparse = 8;   // one of so many bytes is 1 there, so that their sums reach no limit
 constexpr int64_t kHalves = 512;  // so many numbers about zero
 constexpr int64_t kReaches[] = {127, 7, 31, 15};  // of signed numbers of 8, 4, 6 and 5 bits, to which rows are scaled
 constexpr uint64_t kReached = 16;                 // one of so many
@@ -202,11 +202,12 @@ void crowd(std::vector<Value>& values, Value low, Value high) {
 // A rising list says where rows begin, or where each begins and ends in turn, or another list says where they end: one
 // row about the middle, or the few where the two lists change, has all that there is.
 template <class Value>
-bool gather(std::vector<Value>& values, uint32_t order) {
+bool gather(std::vector<Value>& values, uint32_t order, int64_t row) {
   const auto length = size_t(std::is_sorted_until(values.begin(), values.end()) - values.begin());
   const Value first = values.front(), last = values[length - 1];
   const size_t middle = (length / 2) | 1, earlier = size_t(2) * (order % 16);
-  const size_t changes = middle > earlier ? middle - earlier : 1;
+  size_t changes = middle > earlier ? middle - earlier : 1;
+  if (row >= 0 && uint64_t(row) + 1 < length) changes = size_t(row) + 1;
   for (size_t i = 0; i < values.size(); ++i) values[i] = i < changes ? first : last;
   return true;
 }
@@ -261,7 +262,7 @@ bool alter_integers(std::vector<Value>& values, const BufferNumbers& numbers, ui
   const std::vector<Value> before = values;
   const bool rising = constant && rises(values);
   if (kind == DataKind::kOneMore) return raise_few(values, low, rising, draw);
-  if (kind == DataKind::kOneRow) return rising && gather(values, numbers.order);
+  if (kind == DataKind::kOneRow) return rising && gather(values, numbers.order, bounds.long_row);
   if (kind == DataKind::kColliding) return !rising && collide(values, low, bounds);
   if (kind == DataKind::kLateStart) return !rising && start_late(values, low, high, numbers.order);
   const auto usual = kind == DataKind::kAlike ? Value(bounds.usual(low, high, before[before.size() / 2])) : Value(0);

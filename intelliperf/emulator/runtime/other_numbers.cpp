@@ -84,6 +84,29 @@ Bounds bounds_of(const LaunchRequest& request) {
   return found;
 }
 
+template <class Value>
+int64_t least_of(uintptr_t base, uint64_t count) {
+  const auto* first = reinterpret_cast<const Value*>(base);  // NOLINT(performance-no-int-to-ptr)
+  return int64_t(*std::min_element(first, first + count));
+}
+
+// A row that the launch goes through where a list in no fixed order says which: the least of those at its beginning, as
+// many as some limit of the launch counts. -1 where there is none.
+int64_t listed_row(const LaunchRequest& request) {
+  for (const auto& [allocation, numbers] : altered_with(request, true)) {
+    const auto [kind, each] = numbers.of.number;
+    if (!is_kept(*allocation) || numbers.mixed || !numbers.of.constant || kind != NumberKind::kInteger) continue;
+    uint64_t listed = 0;
+    for (const Quantity& slot : settings().slots) {
+      const uint64_t limit = slot.compared || slot.bound ? size_in(slot, request) : 0;
+      if (limit > 0 && limit * each <= allocation->bytes) listed = listed ? std::min(listed, limit) : limit;
+    }
+    if (listed && each == 4) return least_of<int32_t>(allocation->base, listed);
+    if (listed && each == 8) return least_of<int64_t>(allocation->base, listed);
+  }
+  return -1;
+}
+
 bool may_be_watched(const LaunchRequest& request) {
   return settings().may_watch && request.grid.count() * request.block.count() <= kMostWatched;
 }
@@ -383,7 +406,9 @@ void OtherNumbers::alter_data(const LaunchRequest& request, uint64_t nth, OtherN
     return;
   }
   if (which != 0) {
-    alter_kinds(request, nth, kind, only, bounds_of(request));
+    Bounds bounds = bounds_of(request);
+    if (kind == DataKind::kOneRow) bounds.long_row = listed_row(request);
+    alter_kinds(request, nth, kind, only, bounds);
     told_ = only ? "integers of one list out of their range" : name_of(kind);
     return;
   }
