@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from inprocess import build_here
+from inprocess import WITHOUT_FACTS, build_here
 
 from intelliperf.emulator.backend import EmulatorBackend
 from intelliperf.interception.messages import Dispatch
@@ -77,8 +78,9 @@ class _Bits:
 
 
 class Variants:
-    def __init__(self, root: Path, source: str) -> None:
+    def __init__(self, root: Path, source: str, environment: Mapping[str, str] = WITHOUT_FACTS) -> None:
         self._root = root
+        self._environment = environment
         self._source = source
         self._backend = EmulatorBackend(root / "device")
         self._original = self._built(0)
@@ -105,7 +107,8 @@ class Variants:
         if not program.exists():
             # Not by -D: the headers' precompiled form is one for all variants.
             program.with_suffix(".hip").write_text(self._source.replace("VARIANT", str(variant)))
-            build_here("hipcc", "-O2", f"{program.name}.hip", "-o", program.name, directory=self._root)
+            words = ("-O2", f"{program.name}.hip", "-o", program.name)
+            build_here("hipcc", *words, directory=self._root, environment=self._environment)
         return Application((str(program),), self._root, self._root)
 
 

@@ -24,6 +24,7 @@ from intelliperf.emulator.ir.kernels import adapters, describe_kernel, kernel_na
 from intelliperf.emulator.ir.layout import Layout
 from intelliperf.emulator.ir.module import Module, parse_module
 from intelliperf.emulator.ir.onlyread import is_only_read
+from intelliperf.emulator.ir.overflows import declarations as overflow_declarations
 from intelliperf.emulator.ir.places import Places, name_locations
 from intelliperf.emulator.ir.quantities import Users, of_variable, only_loaded
 from intelliperf.emulator.ir.rankings import definition as rank_definition
@@ -124,6 +125,7 @@ def instrument(
         head += shader.definitions(bodies, module.declarations)
     if surroundings.reach is not None:
         head += [*surroundings.reach.definitions(), rank_definition()]
+        head += overflow_declarations(bodies, module.declarations)
     kept = _kept_metadata(bodies, module)
     metadata = {
         "sites": table.sites,

@@ -37,6 +37,7 @@ from intelliperf.emulator.ir.memory import (
 from intelliperf.emulator.ir.mix import OperationCounter, kind_of
 from intelliperf.emulator.ir.module import Block, Function, Instruction
 from intelliperf.emulator.ir.order import nested_order
+from intelliperf.emulator.ir.overflows import OVERFLOWING, Overflows
 from intelliperf.emulator.ir.polls import Polls
 from intelliperf.emulator.ir.privacy import is_private, pointers_to, private_pointers, read_only_pointers
 from intelliperf.emulator.ir.rankings import Rankings
@@ -132,8 +133,10 @@ class FunctionRewriter:
             lambda: self._uniform_values,
             function.name in self._around.kernels,
         )
-        # Only builds that are judged can be asked to rank NaN.
-        self._rankings = Rankings(function, self._addresses, following) if self._around.reach is not None else None
+        # Only builds that are judged can be asked to rank NaN, or for other numbers where integers overflow.
+        asked = self._around.reach is not None
+        self._rankings = Rankings(function, self._addresses, following) if asked else None
+        self._overflows = Overflows(function) if asked else None
         turns = hooks(blocks, nests, len(self._around.table.blocks))
         for index in order:
             self._fast, self._trace = [], []
@@ -157,6 +160,8 @@ class FunctionRewriter:
             self._trace.append(turns.phi)
         if self._index == 0 and self._rankings is not None:
             self._both(*self._rankings.beginning)
+        if self._index == 0 and self._overflows is not None:
+            self._both(*self._overflows.beginning)
         joined = self._joined(block)
         whole = [i for index, i in enumerate(block.instructions) if index not in joined or joined[index] is not None]
         places = tuple(int(found[1]) for i in whole if (found := DEBUG_LOCATION.search(i.text)))
@@ -210,6 +215,9 @@ class FunctionRewriter:
             return
         elif opcode == "fcmp" and self._rankings is not None and instruction.result is not None:
             self._both(*self._rankings.rewritten(instruction.result, text))
+            return
+        elif opcode in OVERFLOWING and self._overflows is not None:
+            self._both(*self._overflows.rewritten(instruction.result, text))
             return
         elif opcode in _CHOOSING and self._around.reach is not None:
             self._both(*self._around.reach.choice(text, location))

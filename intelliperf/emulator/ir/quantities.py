@@ -58,7 +58,7 @@ class Uses:
     compared: bool = False
     mask: bool = False  # other numbers are masked with it
     bound: bool = False  # others are cut to it
-    limit: bool = False  # it is compared with something that is no constant
+    limit: bool = False  # it is compared with something other than a constant
     constants: set[int] = field(default_factory=set)  # that it is compared with
 
     def facts(self) -> dict[str, Any]:

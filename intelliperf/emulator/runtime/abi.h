@@ -139,7 +139,7 @@ struct SharedVariable {  // __simt_shared_variables[__simt_shared_variable_count
 // uint32_t __simt_site_count; Site __simt_sites[];
 // uint32_t __simt_block_count; uint64_t __simt_block_executions[];  traced version: lane executions per basic block
 // char* __simt_shared_range[2];  begin and end of all LDS of this module (section simt_shared)
-// uint8_t __simt_nan_rank;  of builds that are judged, see ir/rankings.py
+// uint8_t __simt_nan_rank;  of builds that are judged, see ir/rankings.py and ir/overflows.py
 // uint32_t __simt_shared_variable_count; SharedVariable __simt_shared_variables[];  each with unused bytes around it
 // per kernel K: void K$fast(void** args), void K$trace(void** args), K being the mangled name
 
