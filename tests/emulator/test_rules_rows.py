@@ -343,7 +343,7 @@ int main() {
         (WALK, f"float t = 0, d = 0; {SOFT.replace('d * expf(o - t)', 'd * expf(t - o)')}", "carries d from one"),
         (WALK, f"float t = 0, d = 0; {SOFT.replace('expf(c - t)', 'expf(c)')}", "carries d from one"),
         (WALK, "for (int c = 0; c < cols; ++c) { sum += m[c]; sum *= m[c + 1]; }", "changed twice"),
-        (WALK, "float t = 0; for (int c = 0; c < cols; ++c) { if (c) t -= 3; m[row * cols + c] = t; }", "another rest"),
+        (WALK, "float t = 0; for (int c = 0; c < cols; ++c) { if (c) t = t - 3; m[row * cols] = t; }", "another rest"),
         (WALK, "unsigned c = cols; while (c > 0) sum += m[row * cols + --c];", "does not count up"),
         (WALK, "int* p = m + row; while (p < m + cols) { sum += *p++; sum += *p; }", "does not count up by one"),
     ],

@@ -159,7 +159,8 @@ def _check_rest(place: Place, reduction: Reduction) -> None:
     """Raise `NotApplicable` where large numbers that cancel would leave other rests in another order."""
     for update in (reduction.update, *reduction.also):
         value = update.children[1].bare() if update.kind == "BinaryOperator" else update
-        if reduction.type in FLOATS and "-" in value.opcode:
+        apart = update.kind == "CompoundAssignOperator"  # what is taken off is added up by itself
+        if reduction.type in FLOATS and "-" in value.opcode and not apart:
             raise NotApplicable(
                 f"{place}: line {update.line} takes floating-point numbers off {reduction.name}, "
                 "of which additions in another order would leave another rest"

@@ -181,18 +181,34 @@ def _scan_steps(
     lines, own, helper, last = words
     step, start, end = _new(source, f"{own}_step"), steps[0].start_offset, statement_end(source, steps[-1])
     indent = source.indentation(start)
-    head = [*lines, f"decltype({item.name}) {step} = 0;", f"if ({own}) {{"]
+    taken = {id(each.children[0].bare()): each for each in _taken_off(item)}
+    less = _new(source, f"{own}_less") if taken else ""
+    declared = [f"decltype({item.name}) {each} = 0;" for each in (step, less) if each]
+    head = [*lines, *declared, f"if ({own}) {{"]
     source.insert(start, "".join(f"{line}\n{indent}" for line in head) + "  ")
     for offset in line_starts(source, start, end):
         source.insert(offset, "  ")
     for statement in steps:
         for name in statement.walk():
             if name.kind == "DeclRefExpr" and name.reference is not None and name.reference.id == item.variable:
-                source.replace(name.start_offset, name.end_offset, step)
-    tail = ["}", f"{item.name} += {helper}({step});", f"if ({own}) {{"]
+                source.replace(name.start_offset, name.end_offset, less if id(name) in taken else step)
+    for each in taken.values():
+        at = source.data.find(b"-=", each.children[0].end_offset, each.children[1].start_offset)
+        source.replace(at, at + 2, "+=")
+    off = [f"{item.name} -= {helper}({less});"] if taken else []
+    tail = ["}", f"{item.name} += {helper}({step});", *off, f"if ({own}) {{"]
     source.insert(end, "".join(f"\n{indent}{line}" for line in tail))
     _close_own(source, row.loop.children[-1], end, indent, f"{item.name} = {last}({item.name});")
     return item.name
+
+
+def _taken_off(item: Reduction) -> list[Node]:
+    """Updates by which floating-point numbers are taken off, to be added up apart from what comes to the sum.
+
+    So nothing is rounded that the original knows nothing of, as the differences of a window's ends would be.
+    """
+    updates = (item.update, *item.also)
+    return [each for each in updates if each.opcode == "-=" and item.type in FLOATS]
 
 
 def _values_before(place: Place, row: RowLoop, item: Reduction) -> list[Node]:
