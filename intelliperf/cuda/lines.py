@@ -56,8 +56,9 @@ def kernel_lines(
             groups.setdefault((chain, item.operation, width), []).append(item)
     if memory and not groups:
         native = "inline chains are known where the build compiles for this very GPU, e.g. -arch=native"
-        how = "" if chains else f"; {_remedy(application, native)}"
-        raise SourceNotFound(f"{kernel.name}: none of its accesses lies in a source of {project}{how}")
+        how = _remedy(application, "" if chains else native)
+        where = f"none of its accesses lies in a source of {project}"
+        raise SourceNotFound(f"{kernel.name}: {'; '.join(filter(None, (where, how)))}")
     all_lanes = counts_of(memory).get(Metric.ATOMIC_LANES, 0.0)
     accesses = tuple(
         _evidence(kernel, chain, width, items, serialization, all_lanes)
@@ -70,7 +71,8 @@ def _remedy(application: Application, of_build: str) -> str:
     """No build flag changes what a Python program compiles as it runs."""
     if not is_python(application.command[0], application.directory):
         return of_build
-    return f"a Triton kernel's lines and patches need --backend emulator; of an extension's kernel, {of_build}"
+    triton = "a Triton kernel's lines and patches need --backend emulator"
+    return f"{triton}; of an extension's kernel, {of_build}" if of_build else triton
 
 
 def _code_lines(

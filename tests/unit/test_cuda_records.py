@@ -292,6 +292,14 @@ def test_what_a_python_program_compiles_gets_its_lines_on_the_emulator(tmp_path:
     assert "Triton" not in str(compiled.value)
 
 
+def test_a_python_program_is_led_to_the_emulator_where_chains_are_known_too(tmp_path: Path) -> None:
+    kernel = recorded("reduction")
+    chains = parse_disassembly((DATA / "reduction.nvdisasm.txt").read_text().splitlines())[kernel.symbol]
+    script = program(tmp_path, sys.executable, "app.py")
+    with pytest.raises(SourceNotFound, match="need --backend emulator$"):
+        lines.kernel_lines(kernel, chains, Kernel(kernel.symbol, "k"), script, None)
+
+
 def test_kernels_that_did_not_run_are_not_counted() -> None:
     """ncu lists instructions of the module's other kernels, at other addresses and without executions."""
     (line,) = (DATA / "reduction.ncu.jsonl").read_text().splitlines()
