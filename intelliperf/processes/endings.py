@@ -12,6 +12,9 @@ from intelliperf.records import Application
 
 _TRACEBACK = "Traceback (most recent call last):"
 _FRAME = re.compile(r'^  File "([^"]+)", line (\d+)', re.MULTILINE)
+_FAILED_AT = re.compile(r"^(\S+\.py:\d+): \w+")  # as pytest shows the place of a failure
+_OF_KERNELS = "intelliperf: kernel "
+_FAULTS = 2
 _SAID_LINES = 6
 _PYTEST = {  # its exit statuses that no patch changes; 1, failed tests, may be how a run always ends
     2: "pytest was interrupted, or could not import a test file: the same command has to succeed by itself",
@@ -66,26 +69,37 @@ def shown_program(application: Application) -> str:
 def last_output(completed: Completed, project: Path | None = None) -> str:
     """The last lines of stderr, else of stdout, as a continuation of a sentence; may be empty.
 
-    Of a Python program that an exception ended: the exception, and the line of `project` that led to it.
+    Of a Python program that an exception ended: the exception, the line of `project` that led to it, and before them
+    what the emulator said of kernels; of a test that pytest ran: what failed, and where.
     """
-    for stream in ("stderr", "stdout"):
-        text = without_secrets(completed.tail(stream, 8192)).strip()
-        lines = _exception(text, project) if project is not None else []
-        lines = lines or text.splitlines()[-_SAID_LINES:]
-        if lines:
-            shown = " | ".join(line[:_SAID_CHARACTERS] for line in lines)
-            return f"; last output: {shown}"
-    return ""
+    texts = [without_secrets(completed.tail(stream, 8192)).strip() for stream in ("stderr", "stdout")]
+    found = [_exception(text, project) or _failed_test(text) for text in texts] if project is not None else []
+    lines = next(filter(None, (*found, *(text.splitlines()[-_SAID_LINES:] for text in texts))), [])
+    shown = " | ".join(line[:_SAID_CHARACTERS] for line in lines)
+    return f"; last output: {shown}" if lines else ""
 
 
 def _exception(text: str, project: Path) -> list[str]:
     """What follows the frames of the last traceback, behind the innermost place in the project; empty without one."""
-    _, begins, traceback = text.rpartition(_TRACEBACK)
+    before, begins, traceback = text.rpartition(_TRACEBACK)
     if not begins:
         return []
+    faults = [line for line in before.splitlines() if line.startswith(_OF_KERNELS)][-_FAULTS:]
     lines = traceback.splitlines()
     first = next((n for n, line in enumerate(lines) if line and not line.startswith(" ")), len(lines))
     places = [(Path(file), number) for file, number in _FRAME.findall(traceback)]
     own = [f"{file.relative_to(project)}:{number}: " for file, number in places if file.is_relative_to(project)]
     said = [line.rstrip() for line in lines[first:] if line.strip()]
-    return [f"{own[-1] if own else ''}{said[0]}", *said[1:][1 - _SAID_LINES :]] if said else []
+    return [*faults, f"{own[-1] if own else ''}{said[0]}", *said[1:][1 - _SAID_LINES :]] if said else []
+
+
+def _failed_test(text: str) -> list[str]:
+    """What pytest marks as the error of the last failed test, behind its place; empty without one."""
+    errors: list[str] = []
+    found: list[str] = []
+    for line in text.splitlines():
+        if line.startswith("E   "):
+            errors.append(line[1:].strip())
+        elif errors and (place := _FAILED_AT.match(line)):
+            found, errors = [f"{place[1]}: {errors[0]}", *filter(None, errors[1:_SAID_LINES])], []
+    return found
