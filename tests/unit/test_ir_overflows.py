@@ -26,15 +26,20 @@ def overflows(body: str) -> Overflows:
     ],
 )
 def test_signed_operations_on_numbers_from_memory_are_rewritten(operation: str, rewritten: bool) -> None:
-    found = overflows(f"  %v = load i32, ptr %p, align 4\n  %r = {operation}\n")
+    kind = operation.split()[-3]
+    found = overflows(f"  %v = load i32, ptr %p, align 4\n  %r = {operation}\n  %c = icmp sgt {kind} %r, 0\n")
     assert found.found == ({"%r"} if rewritten else set())
     lines = found.rewritten("%r", f"  %r = {operation}")
     assert (len(lines) > 1) is rewritten and lines[-1].startswith("  %r = ")
     assert bool(found.beginning) is rewritten
 
 
+def test_sums_that_nothing_is_compared_with_stay() -> None:
+    assert not overflows("  %v = load i32, ptr %p, align 4\n  %r = add nsw i32 %v, %n\n").found
+
+
 def test_what_the_module_declares_is_not_declared_again() -> None:
-    found = overflows("  %v = load i64, ptr %p, align 8\n  %r = sub nsw i64 %v, 1\n")
+    found = overflows("  %v = load i64, ptr %p, align 8\n  %r = sub nsw i64 %v, 1\n  %c = icmp sgt i64 %r, 0\n")
     lines = found.rewritten("%r", "  %r = sub nsw i64 %v, 1")
     name = "llvm.ssub.with.overflow.i64"
     assert declarations(lines, {}) == [f"declare {{ i64, i1 }} @{name}(i64, i64)"]

@@ -1,7 +1,7 @@
 """Sums, differences and products of signed numbers from memory, which the language leaves undefined beyond their range.
 
 What the original makes of one promises nothing. The rewritten operation wraps as before, unless the runtime asks (as in
-`rankings`): then the sign of what wrapped is the other one, so that all that depends on it shows.
+`rankings`): then the sign of what wrapped and is compared is the other one, so that all that depends on it shows.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from intelliperf.emulator.ir.text import NAME, without_attachments
 OVERFLOWING = frozenset(("add", "sub", "mul"))
 _SIGNED = re.compile(r"(add|sub|mul) (?:nuw )?nsw (i32|i64) ([^,]+), ([^,]+)$")
 _VALUE = re.compile(rf"%{NAME}")
+_COMPARING = re.compile(r"^(?:%\S+ = )?(?:icmp |(?:tail )?call .*@llvm\.[su](?:min|max)\.)")
 _MADE_OF = frozenset(
     ("phi", "select", "freeze", "add", "sub", "mul", "sext", "zext", "trunc", "shl", "call", "and", "or", "xor")
 )
@@ -30,8 +31,11 @@ class Overflows:
         self._made_of: dict[str, list[str]] = {}
         loaded: list[str] = []
         signed: list[str] = []
+        compared: set[str] = set()  # sums that are only stored are alike in any order, wrapped or not
         for one in (one for block in function.blocks for one in block.instructions if one.result is not None):
             text = without_attachments(one.text).strip()
+            if _COMPARING.match(text):
+                compared |= set(_VALUE.findall(text))
             if one.opcode == "load":
                 loaded.append(one.result or "")
             elif one.opcode in _MADE_OF:
@@ -40,7 +44,7 @@ class Overflows:
                 if _SIGNED.search(text) and '"' not in text:
                     signed.append(one.result or "")
         reached = self._reached(loaded)
-        self.found = frozenset(name for name in signed if name in reached)
+        self.found = frozenset(name for name in signed if name in reached and name in compared)
 
     def _reached(self, names: list[str]) -> set[str]:
         """What these go into; an operation of a loop's own counter alone is none of it."""
