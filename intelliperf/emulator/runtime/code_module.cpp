@@ -383,7 +383,7 @@ std::vector<Site> sites_of(const CodeObject& code) {
     if (!jumps(i) || target > i.address) continue;
     for (size_t n = 0; n < sites.size(); ++n)
       if (addresses[n] >= target && addresses[n] < i.address && synchronises(sites[n]))
-        sites[n].order |= kSiteLoop | (may_draw(sites[n]) ? kSiteDraws : 0);
+        sites[n].order |= may_draw(sites[n]) ? kSiteLoop | kSiteDraws : kSiteLoop;
   }
   return sites;
 }

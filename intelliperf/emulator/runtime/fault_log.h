@@ -56,7 +56,7 @@ struct Fault {
   uint64_t allocation_bytes = 0;  // 0: in none
   bool freed = false;             // of an access out of bounds: the allocation was freed before
   bool same_value = false;        // of two stores: the second changed nothing
-  std::optional<uint32_t> held;   // what memory held before the access, where it no longer does
+  std::optional<uint32_t> held = std::nullopt;  // what memory held before the access, where it no longer does
   // Of a stop in a GPU's own code: where in its code object, and why in a text that stays.
   uint64_t code_offset = kNoOffset;
   const char* why = nullptr;

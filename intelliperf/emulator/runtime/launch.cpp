@@ -407,7 +407,7 @@ Outline outline(const LaunchRequest& request, const RunPlan& plan, const GridRun
 void remember(History& history, const Geometry& geometry, const Outline& found) {
   const auto same = [&](const Modelled& known) { return known.geometry == geometry; };
   auto known = std::find_if(history.modelled.begin(), history.modelled.end(), same);
-  if (known == history.modelled.end()) known = history.modelled.insert(known, Modelled{geometry, {}, {}});
+  if (known == history.modelled.end()) known = history.modelled.insert(known, Modelled{geometry, {}, {}, {}});
   known->parts = found.parts;
   known->totals = found.totals;
   known->touched = analysis().touched();
