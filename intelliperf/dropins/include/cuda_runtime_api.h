@@ -5,6 +5,9 @@
 
 #include "driver_types.h"
 
+// As CUDA 12 lays the properties out; the name itself is for objects that saw the headers of CUDA 13.
+#define cudaGetDeviceProperties cudaGetDeviceProperties_v2
+
 SIMT_C_BEGIN
 #define SIMT_PREFIX cuda
 #define SIMT_COOPERATIVE_SIZE size_t
@@ -32,7 +35,6 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long flags);
 #endif
 SIMT_C_END
-#define cudaGetDeviceProperties_v2 cudaGetDeviceProperties
 
 // The names of CUDA 3 for what concerns the device.
 static inline cudaError_t cudaThreadSetCacheConfig(enum cudaFuncCache config) { return cudaDeviceSetCacheConfig(config); }

@@ -457,7 +457,7 @@ typedef struct cudaDeviceProp {
   int ipcEventSupported;
   int clusterLaunch;
   int unifiedFunctionPointers;
-  int reserved[60];
+  int reserved[63];
 } cudaDeviceProp;
 
 #if !defined(__cplusplus)

@@ -1,5 +1,6 @@
 // CUDA's functions with structures of its own.
 #include "host_api.h"
+#include "other_properties.h"
 #include "properties.h"
 
 #include <cstdio>
@@ -21,12 +22,14 @@ cudaError_t through(Core core) {
   return as_cuda(call.done(core()));
 }
 
-void fill(cudaDeviceProp& out) {
+// What all releases tell.
+template <class Properties>
+void fill_common(Properties& out) {
   const Device& d = target_device();
   const DeviceLimits& p = device_limits();
   std::memset(&out, 0, sizeof out);
   std::snprintf(out.name, sizeof out.name, "%s", d.name);
-  std::memcpy(out.uuid.bytes, "INTELLIPERF-SIMT", sizeof out.uuid.bytes);
+  std::memcpy(&out.uuid, "INTELLIPERF-SIMT", sizeof out.uuid);
   out.totalGlobalMem = d.dram_total_bytes;
   out.sharedMemPerBlock = static_cast<size_t>(p.shared_per_block);
   out.sharedMemPerBlockOptin = static_cast<size_t>(p.shared_per_block_optin);
@@ -38,29 +41,47 @@ void fill(cudaDeviceProp& out) {
   out.maxThreadsPerBlock = p.threads_per_block;
   std::memcpy(out.maxThreadsDim, p.block, sizeof p.block);
   std::memcpy(out.maxGridSize, p.grid, sizeof p.grid);
-  out.clockRate = p.clock_khz;
   out.totalConstMem = static_cast<size_t>(p.constant_bytes);
   out.major = p.major;
   out.minor = p.minor;
   out.maxTexture1D = out.maxTexture2D[0] = p.texture_width;
   out.maxTexture2D[1] = p.texture_width < 65536 ? p.texture_width : 65536;
   out.maxTexture3D[0] = out.maxTexture3D[1] = out.maxTexture3D[2] = p.texture_depth;
-  out.maxTexture1DLinear = 1 << 27;
   out.textureAlignment = static_cast<size_t>(p.texture_alignment);
   out.texturePitchAlignment = 32;
   out.surfaceAlignment = 512;
   out.multiProcessorCount = p.compute_units;
   out.maxThreadsPerMultiProcessor = p.threads_per_compute_unit;
   out.maxBlocksPerMultiProcessor = p.blocks_per_compute_unit;
-  out.memoryClockRate = p.memory_clock_khz;
   out.memoryBusWidth = p.memory_bus_bits;
   out.l2CacheSize = p.l2_bytes;
   out.pciBusID = 1;
-  out.singleToDoublePrecisionPerfRatio = p.single_to_double;
-  out.deviceOverlap = out.canMapHostMemory = out.concurrentKernels = out.ECCEnabled = out.unifiedAddressing = 1;
+  out.canMapHostMemory = out.concurrentKernels = out.ECCEnabled = out.unifiedAddressing = 1;
   out.asyncEngineCount = out.streamPrioritiesSupported = out.globalL1CacheSupported = out.localL1CacheSupported = 1;
   out.managedMemory = out.concurrentManagedAccess = out.canUseHostPointerForRegisteredMem = 1;
   out.cooperativeLaunch = out.hostRegisterSupported = out.memoryPoolsSupported = 1;
+}
+
+void fill(CudaProperties13& out) { fill_common(out); }
+
+void fill(cudaDeviceProp& out) {
+  const DeviceLimits& p = device_limits();
+  fill_common(out);
+  out.clockRate = p.clock_khz;
+  out.maxTexture1DLinear = 1 << 27;
+  out.memoryClockRate = p.memory_clock_khz;
+  out.singleToDoublePrecisionPerfRatio = p.single_to_double;
+  out.deviceOverlap = 1;
+}
+
+template <class Properties>
+cudaError_t properties_of(Properties* properties, int device) {
+  return through([&]() -> int {
+    if (!properties) return kInvalidValue;
+    if (device != 0) return kInvalidDevice;
+    fill(*properties);
+    return kSuccess;
+  });
 }
 
 cudaMemoryType type_of(const Allocation* a) {
@@ -89,13 +110,12 @@ int launch_with(const cudaLaunchConfig_t& config, const void* function, void** a
 
 extern "C" {
 
-SIMT_EXPORT cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
-  return through([&]() -> int {
-    if (!properties) return kInvalidValue;
-    if (device != 0) return kInvalidDevice;
-    fill(*properties);
-    return kSuccess;
-  });
+SIMT_EXPORT cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {  // …_v2, by the header
+  return properties_of(properties, device);
+}
+#undef cudaGetDeviceProperties
+SIMT_EXPORT cudaError_t cudaGetDeviceProperties(CudaProperties13* properties, int device) {
+  return properties_of(properties, device);
 }
 SIMT_EXPORT cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* wanted) {
   return through([&]() -> int { return wanted ? host::GetDevice(device) : static_cast<int>(kInvalidValue); });

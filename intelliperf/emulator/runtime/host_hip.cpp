@@ -1,5 +1,6 @@
 // HIP's functions with structures of its own.
 #include "host_api.h"
+#include "other_properties.h"
 #include "properties.h"
 
 #include <cstdio>
@@ -95,20 +96,18 @@ const char* target_features(const Device& d) {
   return compute ? ":sramecc+:xnack-" : "";
 }
 
-void fill(hipDeviceProp_t& out) {
+// What all releases tell.
+template <class Properties>
+void fill_common(Properties& out) {
   const Device& d = target_device();
   const DeviceLimits& p = device_limits();
   std::memset(&out, 0, sizeof out);
   std::snprintf(out.name, sizeof out.name, "%s", d.name);
   std::snprintf(out.gcnArchName, sizeof out.gcnArchName, "%s%s", d.architecture, d.amd() ? target_features(d) : "");
-  std::memcpy(out.uuid.bytes, kUuid, sizeof out.uuid.bytes);
   out.totalGlobalMem = d.dram_total_bytes;
   out.sharedMemPerBlock = static_cast<size_t>(p.shared_per_block);
-  out.sharedMemPerBlockOptin = static_cast<size_t>(p.shared_per_block_optin);
-  out.sharedMemPerMultiprocessor = static_cast<size_t>(p.shared_per_compute_unit);
   out.maxSharedMemoryPerMultiProcessor = static_cast<size_t>(p.shared_per_compute_unit);
   out.regsPerBlock = p.registers_per_block;
-  out.regsPerMultiprocessor = p.registers_per_compute_unit;
   out.warpSize = p.wave_size;
   out.memPitch = 0x7fffffff;
   out.maxThreadsPerBlock = p.threads_per_block;
@@ -128,21 +127,46 @@ void fill(hipDeviceProp_t& out) {
   out.texturePitchAlignment = static_cast<size_t>(p.texture_alignment);
   out.multiProcessorCount = p.compute_units;
   out.maxThreadsPerMultiProcessor = p.threads_per_compute_unit;
-  out.maxBlocksPerMultiProcessor = p.blocks_per_compute_unit;
   out.memoryClockRate = p.memory_clock_khz;
   out.memoryBusWidth = p.memory_bus_bits;
   out.l2CacheSize = p.l2_bytes;
   out.pciBusID = 1;
-  out.singleToDoublePrecisionPerfRatio = p.single_to_double;
-  out.deviceOverlap = out.canMapHostMemory = out.concurrentKernels = out.ECCEnabled = out.unifiedAddressing = 1;
-  out.asyncEngineCount = out.streamPrioritiesSupported = out.globalL1CacheSupported = out.localL1CacheSupported = 1;
-  out.managedMemory = out.concurrentManagedAccess = out.canUseHostPointerForRegisteredMem = 1;
-  out.cooperativeLaunch = out.hostRegisterSupported = out.memoryPoolsSupported = 1;
+  out.canMapHostMemory = out.concurrentKernels = out.ECCEnabled = 1;
+  out.managedMemory = out.concurrentManagedAccess = out.cooperativeLaunch = 1;
   hipDeviceArch_t& arch = out.arch;
   arch.hasGlobalInt32Atomics = arch.hasGlobalFloatAtomicExch = arch.hasSharedInt32Atomics = 1;
   arch.hasSharedFloatAtomicExch = arch.hasFloatAtomicAdd = arch.hasGlobalInt64Atomics = arch.hasSharedInt64Atomics = 1;
   arch.hasDoubles = arch.hasWarpVote = arch.hasWarpBallot = arch.hasWarpShuffle = arch.hasThreadFenceSystem =
       arch.has3dGrid = 1;
+}
+
+using Older = HipProperties5<hipDeviceArch_t>;
+static_assert(sizeof(Older) == 792 && offsetof(Older, multiProcessorCount) == 336);
+
+void fill(Older& out) { fill_common(out); }
+
+void fill(hipDeviceProp_t& out) {
+  const DeviceLimits& p = device_limits();
+  fill_common(out);
+  std::memcpy(out.uuid.bytes, kUuid, sizeof out.uuid.bytes);
+  out.sharedMemPerBlockOptin = static_cast<size_t>(p.shared_per_block_optin);
+  out.sharedMemPerMultiprocessor = static_cast<size_t>(p.shared_per_compute_unit);
+  out.regsPerMultiprocessor = p.registers_per_compute_unit;
+  out.maxBlocksPerMultiProcessor = p.blocks_per_compute_unit;
+  out.singleToDoublePrecisionPerfRatio = p.single_to_double;
+  out.deviceOverlap = out.unifiedAddressing = out.canUseHostPointerForRegisteredMem = 1;
+  out.asyncEngineCount = out.streamPrioritiesSupported = out.globalL1CacheSupported = out.localL1CacheSupported = 1;
+  out.hostRegisterSupported = out.memoryPoolsSupported = 1;
+}
+
+template <class Properties>
+hipError_t properties_of(Properties* properties, int device) {
+  return through([&]() -> int {
+    if (!properties) return kInvalidValue;
+    if (device != 0) return kInvalidDevice;
+    fill(*properties);
+    return kSuccess;
+  });
 }
 
 hipMemoryType type_of(const Allocation* a) {
@@ -155,13 +179,12 @@ hipMemoryType type_of(const Allocation* a) {
 
 extern "C" {
 
-SIMT_EXPORT hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int device) {
-  return through([&]() -> int {
-    if (!properties) return kInvalidValue;
-    if (device != 0) return kInvalidDevice;
-    fill(*properties);
-    return kSuccess;
-  });
+SIMT_EXPORT hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int device) {  // …R0600, by the header
+  return properties_of(properties, device);
+}
+#undef hipGetDeviceProperties
+SIMT_EXPORT hipError_t hipGetDeviceProperties(Older* properties, int device) {
+  return properties_of(properties, device);
 }
 SIMT_EXPORT hipError_t hipChooseDevice(int* device, const hipDeviceProp_t* wanted) {
   return through([&]() -> int { return wanted ? host::GetDevice(device) : static_cast<int>(kInvalidValue); });

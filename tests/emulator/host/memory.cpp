@@ -1,4 +1,5 @@
 // Allocation, copies, fills, pointers: plain C++, no device code.
+#include <cstring>
 #include <string>
 #include <thread>
 #include <vector>
@@ -164,6 +165,27 @@ static void streams_and_events() {
   WORKS(API(Free)(p));
 }
 
+#ifdef USE_CUDA
+#undef cudaGetDeviceProperties
+extern "C" cudaError_t cudaGetDeviceProperties(void* properties, int device);  // as CUDA 13 declares it
+constexpr size_t kOthersBytes = 1008, kOthersUnits = 384;
+#else
+#undef hipGetDeviceProperties
+extern "C" hipError_t hipGetDeviceProperties(void* properties, int device);  // as HIP 5 declares it
+constexpr size_t kOthersBytes = 792, kOthersUnits = 336;
+#endif
+
+// An object that saw the headers of another release has its own idea of the properties.
+static void properties_of_another_release(int units) {
+  alignas(8) char others[kOthersBytes + 8];
+  std::memset(others, 7, sizeof others);
+  WORKS(API(GetDeviceProperties)(others, 0));
+  int told = 0;
+  std::memcpy(&told, others + kOthersUnits, sizeof told);
+  EXPECT(told, units);
+  for (size_t i = kOthersBytes; i < sizeof others; ++i) EXPECT(others[i], 7);
+}
+
 static void device_queries() {
   int count = 0, device = 7, value = 0;
   WORKS(API(GetDeviceCount)(&count));
@@ -173,18 +195,19 @@ static void device_queries() {
   EXPECT(device, 0);
 #ifdef USE_CUDA
   cudaDeviceProp p;
-  WORKS(cudaGetDeviceProperties(&p, 0));
+  WORKS(cudaGetDeviceProperties_v2(&p, 0));
   WORKS(cudaDeviceGetAttribute(&value, cudaDevAttrMultiProcessorCount, 0));
   EXPECT(std::string(cudaGetErrorName(cudaErrorMemoryAllocation)) == "cudaErrorMemoryAllocation", 1);
 #else
   hipDeviceProp_t p;
-  WORKS(hipGetDeviceProperties(&p, 0));
+  WORKS(hipGetDevicePropertiesR0600(&p, 0));
   WORKS(hipDeviceGetAttribute(&value, hipDeviceAttributeMultiprocessorCount, 0));
   EXPECT(std::string(hipGetErrorName(hipErrorOutOfMemory)) == "hipErrorOutOfMemory", 1);
   EXPECT(std::string(p.gcnArchName) == "gfx942:sramecc+:xnack-", 1);
   EXPECT(p.major * 10 + p.minor, 94);
 #endif
   EXPECT(value, p.multiProcessorCount);
+  properties_of_another_release(value);
   EXPECT(std::string(API(GetErrorString)(API(Error_t)(700))) == "an illegal memory access was encountered", 1);
 }
 

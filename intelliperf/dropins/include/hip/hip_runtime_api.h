@@ -490,6 +490,8 @@ const char* hipGetErrorName(hipError_t error);
 const char* hipGetErrorString(hipError_t error);
 hipError_t hipDrvGetErrorName(hipError_t error, const char** text);
 hipError_t hipDrvGetErrorString(hipError_t error, const char** text);
+// As HIP 6 lays the properties out; the name itself is for objects that saw the headers of HIP 5.
+#define hipGetDeviceProperties hipGetDevicePropertiesR0600
 hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int device);
 hipError_t hipChooseDevice(int* device, const hipDeviceProp_t* wanted);
 hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, const void* pointer);
@@ -502,7 +504,6 @@ hipError_t hipDeviceGetUuid(hipUUID* uuid, hipDevice_t device);
 hipError_t hipStreamWriteValue32(hipStream_t stream, void* pointer, unsigned int value, unsigned int flags);
 hipError_t hipStreamWriteValue64(hipStream_t stream, void* pointer, uint64_t value, unsigned int flags);
 SIMT_C_END
-#define hipGetDevicePropertiesR0600 hipGetDeviceProperties
 
 static inline hipPitchedPtr make_hipPitchedPtr(void* pointer, size_t pitch, size_t xsize, size_t ysize) {
   hipPitchedPtr made;
