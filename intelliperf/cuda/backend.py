@@ -129,10 +129,10 @@ class CudaBackend:
         return refetching.bounded(seen, launches[0].metrics, *self._reached[key])
 
     def _observed(self, application: Application, kernel: Kernel) -> tuple[str, ...]:
-        if self._disassembler() is None:
+        seen = sass.observations(self._chains(application, kernel.symbol), application.project)
+        if not seen and self._disassembler() is None:
             return ("its machine code was not looked at: the toolkit has no cuobjdump or no nvdisasm",)
-        code = self._chains(application, kernel.symbol)
-        return sass.observations(code, application.project) or ("its machine code was not found in the program",)
+        return seen or ("its machine code was not found in the program",)
 
     def _counted(self, application: Application, kernel: Kernel, deadline_s: float) -> tuple[ProfiledKernel, ...]:
         """ncu's report of the kernel's first dispatch, made once per build."""

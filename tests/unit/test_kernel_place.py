@@ -10,18 +10,11 @@ import pytest
 from scripted import tally_evidence
 
 from intelliperf.codegen.rules.problem import NotApplicable, Problem
-from intelliperf.codegen.rules.relabel import kernel_place
+from intelliperf.codegen.rules.relabel import kernel_definition
 from intelliperf.records import Kernel
 
 ADD = "\ntemplate <typename T>\n__global__ void add(T* to) {\n  *to += 1;\n}\n"
 SCALE = "__global__ void scale(int* to) {\n  *to *= 2;\n}\n"
-
-
-class Places(Problem):
-    """Tells the line that is looked up, not what is there."""
-
-    def place(self, evidence):  # type: ignore[no-untyped-def]
-        return self.relative(evidence.file), evidence.line
 
 
 def found(kernel: Kernel, sources: dict[str, str]) -> object:
@@ -30,9 +23,10 @@ def found(kernel: Kernel, sources: dict[str, str]) -> object:
         evidence=(tally_evidence(Path("/somewhere/add.cu"), 4),),
         sources=sources,
     )
-    problem = Places.__new__(Places)
+    problem = Problem.__new__(Problem)
     problem.task = task  # type: ignore[misc,assignment]
-    return kernel_place(problem)
+    defined = kernel_definition(problem)
+    return str(defined.file), defined.line
 
 
 def test_a_profiler_that_tells_names_alone_is_enough() -> None:

@@ -47,9 +47,14 @@ def global_access(problem: Problem, evidence: SourceEvidence) -> tuple[Place, No
 
 
 def kernel_place(problem: Problem) -> Place:
-    """The definition of the finding's kernel.
+    """The definition of the finding's kernel, see `kernel_definition`."""
+    return seen_through(problem, problem.place(kernel_definition(problem)))
 
-    Its line may be that of an earlier version, if another kernel's accepted change has moved it: the name decides then.
+
+def kernel_definition(problem: Problem) -> SourceEvidence:
+    """File and line of it.
+
+    The line may be that of an earlier version, if another kernel's accepted change has moved it: the name decides then.
     So it does where a profiler tells names alone. Raises `NotApplicable` where it is not known.
     """
     kernel = problem.task.finding.profile.kernel
@@ -68,8 +73,7 @@ def kernel_place(problem: Problem) -> Place:
         path, line = defined[0][0], defined[0][1].last_line
     if line is None:
         raise NotApplicable("it is not known where the kernel is defined")
-    place = problem.place(dataclasses.replace(problem.task.evidence[0], file=Path(path), line=line))
-    return seen_through(problem, place)
+    return dataclasses.replace(problem.task.evidence[0], file=Path(path), line=line)
 
 
 def kernel_of(place: Place) -> Node:
