@@ -16,6 +16,9 @@
 #define SIMT_LDS_BYTES 262144
 __asm__(".pushsection .bss.simt_dynamic_lds,\"aw\",%nobits\n"
         ".balign 65536\n"
+        ".globl simt_guarded_lds\n"
+        ".hidden simt_guarded_lds\n"
+        "simt_guarded_lds:\n"
         ".zero " SIMT_TEXT(SIMT_GUARD_BYTES) "\n"
         ".globl __simt_dynamic_lds\n"
         ".type __simt_dynamic_lds, %object\n"
@@ -26,6 +29,7 @@ __asm__(".pushsection .bss.simt_dynamic_lds,\"aw\",%nobits\n"
         ".popsection\n");
 
 extern "C" char __simt_dynamic_lds[];
+extern "C" __attribute__((visibility("hidden"))) char simt_guarded_lds[];  // its neighbours before it, and itself
 
 namespace simt {
 namespace {
@@ -96,7 +100,7 @@ SharedSpan beside_lds(uint64_t address) {
 LdsGuards::LdsGuards(const LaunchRequest& request, bool checked) {
   char* const end = __simt_dynamic_lds + kDynamicSharedCapacity;
   static const bool once = [&] {
-    close_lds_guards(__simt_dynamic_lds - kDynamicGuard, __simt_dynamic_lds, end, end + kDynamicGuard);
+    close_lds_guards(simt_guarded_lds, simt_guarded_lds + kDynamicGuard, end, end + kDynamicGuard);
     return true;
   }();
   static_cast<void>(once);

@@ -150,7 +150,6 @@ Shadow of_exponential(const Shadow& x, uint32_t wide) {
   return with(a, opaque_b(a), x.d, x.e, wide, [](double v) { return exp(v); }, [](long double v) { return expl(v); });
 }
 
-const uint64_t* twos_of(const Modulus& m) { return &m == &field.p ? field.twos_p : field.twos_q; }
 uint64_t ln2_of(const Modulus& m) { return &m == &field.p ? field.ln2_p : field.ln2_q; }
 
 // Any function of the number, but for its power of two.
