@@ -37,7 +37,7 @@ TARGETS = {
     "intelliperf/formulas/bank_conflict.py": FORMULAS,
     "intelliperf/formulas/memory_access.py": FORMULAS,
     "intelliperf/validation/buffers/tolerance.py": "tests/unit/test_validation_comparison.py",
-    "intelliperf/validation/strength.py": "tests/unit/test_reports.py tests/contract/test_validation_judge.py",
+    "intelliperf/validation/strength.py": "tests/unit/test_validation_strength.py",
 }
 
 

@@ -30,7 +30,7 @@ def shown(trial: Trial) -> tuple[Strength, str]:
     told.sort(key=lambda item: _ORDER.index(item[0]), reverse=True)
     parts = [text for _, text in told[:_SHOWN]]
     if len(told) > _SHOWN:
-        parts.append(f"{len(told) - _SHOWN} more buffers, no worse")
+        parts.append(f"{counted(len(told) - _SHOWN, 'more buffer')}, no worse")
     return strength, "; ".join([*parts, f"all else bit equal; {rest}"])
 
 
