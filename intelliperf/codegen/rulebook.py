@@ -18,6 +18,7 @@ from intelliperf.codegen.rules.pad_lds import PadLds
 from intelliperf.codegen.rules.privatize_atomics import PrivatizeAtomics
 from intelliperf.codegen.rules.problem import NotApplicable, Problem, Rule, state_of, unit_of
 from intelliperf.codegen.rules.renumber_grid import RenumberGrid
+from intelliperf.codegen.rules.restrict_pointers import RestrictPointers
 from intelliperf.codegen.rules.row_per_wave import RowPerWave
 from intelliperf.codegen.rules.smaller_blocks import SmallerBlocks
 from intelliperf.codegen.rules.spread_over_grid import SpreadOverGrid
@@ -73,6 +74,7 @@ RULES: tuple[Rule, ...] = (
     StageRecords(),
     TransposeThroughLds(),
     KeepInRegister(),
+    RestrictPointers(),
     BoundBlockSize(),
     WholeWaves(),
     SmallerBlocks(),

@@ -48,6 +48,7 @@ class MemoryAccess(Formula):
     rules = (
         *("interleave_chunks", "row_per_wave", "stage_rows", "stage_records"),
         *("interchange_index", "renumber_grid", "transpose_through_lds", "keep_in_register"),
+        "restrict_pointers",
         *(
             "triton_lane_order",
             "triton_loop_lanes",
