@@ -1,4 +1,7 @@
-"""Which numbers are known to be more than zero where a loop runs, because a coordinate of the thread is below them."""
+"""Which numbers are known to be other than zero where a loop runs.
+
+More than zero, because a coordinate of the thread is below them; or not zero, because something was divided by them.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,47 @@ from collections.abc import Iterator
 from intelliperf.codegen.rules.polynomials import Algebra
 from intelliperf.codegen.syntax.tree import Node
 
+_UNSURE = ("ConditionalOperator", "BinaryConditionalOperator", "LambdaExpr", "StmtExpr")
 _COORDINATES = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 
 
 def positive(algebra: Algebra, inner: Node) -> frozenset[str]:
     """Atoms W of `algebra` with `coordinate < W`, by an `if` around `inner` or a return before it."""
     return frozenset(name for low, high in _orders(inner) for name in [_above(algebra, low, high)] if name is not None)
+
+
+def divisors(algebra: Algebra, inner: Node) -> frozenset[str]:
+    """Atoms that whole numbers were divided by before `inner`, by whatever reaches it."""
+    found = set()
+    for statement in _before(inner):
+        for node in statement.everything():
+            if node.opcode not in ("/", "%") or node.canonical in ("float", "double") or _may_be_skipped(node):
+                continue
+            by = algebra.polynomial(node.children[-1])
+            atoms = by.atoms if by is not None and len(by.terms) == 1 else ()
+            found |= {name for name in atoms if not name.startswith(_COORDINATES)}
+    return frozenset(found)
+
+
+def _before(inner: Node) -> Iterator[Node]:
+    """Declarations and assignments that have run whenever `inner` does, within its function."""
+    child = inner
+    for parent in inner.ancestors():
+        if parent.kind == "CompoundStmt":
+            plain = ("DeclStmt", "BinaryOperator", "CompoundAssignOperator")
+            yield from (each for each in parent.children[: parent.children.index(child)] if each.kind in plain)
+        if parent.kind in ("FunctionDecl", "LambdaExpr"):
+            return
+        child = parent
+
+
+def _may_be_skipped(node: Node) -> bool:
+    for up in node.ancestors():
+        if up.kind.endswith("Stmt") and up.kind not in _UNSURE:
+            return False
+        if up.kind in _UNSURE or up.opcode in ("&&", "||"):
+            return True
+    return False
 
 
 def _above(algebra: Algebra, low: Node, high: Node) -> str | None:

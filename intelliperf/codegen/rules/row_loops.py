@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from intelliperf.codegen.rules.addresses import Access, Addresses, accesses
@@ -11,7 +12,7 @@ from intelliperf.codegen.rules.lds_arrays import is_shared
 from intelliperf.codegen.rules.memory_scans import memory_scan
 from intelliperf.codegen.rules.methods import METHOD_CALLS
 from intelliperf.codegen.rules.polynomials import Algebra, Polynomial, atom, constant
-from intelliperf.codegen.rules.positive import positive
+from intelliperf.codegen.rules.positive import divisors, positive
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem
 from intelliperf.codegen.rules.readers import check_call
 from intelliperf.codegen.rules.reductions import Reduction, reductions
@@ -36,7 +37,7 @@ class RowAlgebra(Algebra):
 
     def __init__(self, function: Node, loop: Node | None = None) -> None:
         super().__init__(function)
-        self._function = function
+        self.function = function
         self.inner: set[str] = set()  # counters of loops within, which choices between proven rewrites read
         self._anywhere, self._loop, self._shared = self.modified, loop, lds_variables(function)
         if loop is not None:
@@ -96,10 +97,10 @@ class RowAlgebra(Algebra):
 
     def advance(self, pointer: str, use: Node) -> Polynomial | None:
         """Of a pointer that one statement of the function moves, once, as in `row += i * columns`."""
-        writes = [node for node in self._function.everything() if written(node) == pointer]
+        writes = [node for node in self.function.everything() if written(node) == pointer]
         (write,) = writes if len(writes) == 1 else (None,)
         block = write.parent if write is not None else None
-        if write is None or write.opcode != "+=" or block is None or block.parent is not self._function:
+        if write is None or write.opcode != "+=" or block is None or block.parent is not self.function:
             return None
         if use.start_offset < write.end_offset:
             return None
@@ -110,7 +111,7 @@ class RowAlgebra(Algebra):
         return atom(f"place of {pointer}") if moved else None
 
     def only_steps(self, pointer: str) -> bool:
-        return all(node.opcode in _STEPS for node in self._function.everything() if written(node) == pointer)
+        return all(node.opcode in _STEPS for node in self.function.everything() if written(node) == pointer)
 
     def _member(self, node: Node) -> Polynomial | None:
         base = node.children[0].bare() if node.children else node
@@ -260,7 +261,7 @@ def _check_memory(place: Place, loop: Node, found: list[Access], algebra: Algebr
     """Each turn may write elements of its own only, and read of the same array what it writes."""
     addresses = Addresses(algebra)
     written_at: dict[str, Polynomial] = {}
-    known = positive(algebra, loop)
+    known = positive(algebra, loop) | divisors(algebra, loop)
     for item in found:
         element = addresses.element(item.place)
         if not item.stores or item.atomic:
@@ -299,7 +300,7 @@ def _check_atomics(place: Place, found: list[Access], addresses: Addresses) -> N
 
 
 def _moves(index: Polynomial, known: frozenset[str]) -> bool:
-    """Is it another element in each turn? `known` are more than zero."""
+    """Is it another element in each turn? `known` are not zero."""
     step = index.factor_of(TURN)
     far = len(step.terms) == 1 and all(set(names) <= known for names in step.terms)
     return far and not any(m.count(TURN) > 1 for m in index.terms)
@@ -318,18 +319,31 @@ def _neighbours(found: list[Access], algebra: Algebra) -> bool:
     return near > far
 
 
-def _abreast(found: list[Access], algebra: Algebra) -> bool:
+def _abreast(found: list[Access], algebra: RowAlgebra) -> bool:
     addresses = Addresses(algebra)
+    side_by_side = ("threadIdx.x", *_remainders(algebra))
     near = far = 0
     for item in found:
         index = addresses.element(item.place).index
         if index is None:
             return False
-        step = index.factor_of("threadIdx.x")
+        step = sum((index.factor_of(name) for name in side_by_side), constant(0))
         if step.terms and TURN in index.atoms:
             small = set(step.terms) == {()} and abs(step.terms[()]) <= 2
             near, far = near + small, far + (not small)
     return near > far
+
+
+def _remainders(algebra: RowAlgebra) -> Iterator[str]:
+    """Variables that are the thread's number modulo something: mostly one more in the next thread."""
+    numbers = Algebra(algebra.function)
+    for identity, variable in algebra.declared.items():
+        initial = initializer(variable)
+        root = initial.bare() if initial is not None else None
+        if root is not None and root.opcode == "%" and identity not in numbers.modified:
+            number = numbers.polynomial(root.children[0])
+            if number is not None and number.factor_of("threadIdx.x") == constant(1):
+                yield identity
 
 
 def same_lane(loops: list[RowLoop], function: Node, root: str) -> Polynomial | None:

@@ -45,7 +45,13 @@ from intelliperf.codegen.syntax.source import Source, Splice
 from intelliperf.codegen.syntax.tree import Node
 from intelliperf.records import AccessKind, Declaration
 
-_GRID_THREADS = atom("gridDim.x") * atom("blockDim.x")
+_THREADS, _THREAD = atom("blockDim.x"), atom("threadIdx.x")
+_ROWS_OF_BLOCKS = atom("blockIdx.y") * atom("gridDim.x")
+_NUMBERS = {  # of threads among all, and how many all are, with the block's number among all or their count
+    "blockIdx.x": GRID_THREAD,
+    "(blockIdx.x + blockIdx.y * gridDim.x)": (atom("blockIdx.x") + _ROWS_OF_BLOCKS) * _THREADS + _THREAD,
+}
+_COUNTS = {"gridDim.x": atom("gridDim.x") * _THREADS}
 _LOOPS = ("ForStmt", "WhileStmt", "DoStmt")
 _JUMPS = ("ReturnStmt", "BreakStmt", "ContinueStmt", "NullStmt")
 
@@ -381,27 +387,31 @@ def _number(problem: Problem, place: Place, kernel: Node, sharing: groups.Sharin
     for node in kernel.everything():
         if node.kind != "Coordinate" or id(node) in done or _is_shared_by_block(node):
             continue
-        top, count = None, False
-        for parent in node.ancestors():
-            found = algebra.polynomial(parent) if parent.category else None
-            if found is not None and not (found - GRID_THREAD).terms:
-                top, count = parent, False
-                break
-            if found is not None and not (found - _GRID_THREADS).terms:
-                top, count = parent, True
-                break
-        if top is None:
+        found = _whole_number(algebra, node)
+        if found is None:
             raise NotApplicable(f"{place}: line {node.line} uses {node.name} other than for the thread's number")
+        top, block, count = found
         done |= {id(part) for part in top.walk()}
         if top.begin is None or top.end is None or not (is_replaceable(source, top) or _ends_whole(top)):
             raise NotApplicable(f"{place}: the thread's number on line {top.line} is written by a macro")
         wide = top.canonical.replace("const ", "") not in ("int", "unsigned int", "short", "unsigned short")
         opened, closed = (f"static_cast<{top.canonical}>(", ")") if wide else ("", "")
-        block = f"{opened}{'gridDim' if count else 'blockIdx'}.x{closed}"
+        block = f"{opened}{block}{closed}"
         text = f"{block} * (blockDim.x / {sharing.lanes})" + ("" if count else f" + {sharing.number}")
         user = top.user()
         bound = user is None or user.kind in ("VarDecl", "BinaryOperator") and user.opcode in ("", "=")
         source.replace(top.start_offset, top.end_offset, text if bound else f"({text})")
+
+
+def _whole_number(algebra: Algebra, coordinate: Node) -> tuple[Node, str, bool] | None:
+    """The expression around a coordinate that is the thread's number or their count, and that of its blocks."""
+    for parent in coordinate.ancestors():
+        found = algebra.polynomial(parent) if parent.category else None
+        for known in (_NUMBERS, _COUNTS) if found is not None else ():
+            for block, value in known.items():
+                if found is not None and not (found - value).terms:
+                    return parent, block, known is _COUNTS
+    return None
 
 
 def _is_shared_by_block(coordinate: Node) -> bool:
