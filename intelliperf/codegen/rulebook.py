@@ -46,6 +46,7 @@ from intelliperf.codegen.rules.triton_uniform_rows import TritonUniformRows
 from intelliperf.codegen.rules.triton_unit_stride import TritonUnitStride
 from intelliperf.codegen.rules.turns_over_grid import TurnsOverGrid
 from intelliperf.codegen.rules.wave_aggregate_atomics import WaveAggregateAtomics
+from intelliperf.codegen.rules.wave_aggregate_swaps import WaveAggregateSwaps
 from intelliperf.codegen.rules.wave_for_thread import WaveForThread
 from intelliperf.codegen.rules.whole_waves import WholeWaves
 from intelliperf.codegen.syntax.clang import ClangParser
@@ -58,6 +59,7 @@ RULES: tuple[Rule, ...] = (
     PrivatizeAtomics(),
     FewerTables(),
     WaveAggregateAtomics(),
+    WaveAggregateSwaps(),
     ContiguousReduction(),
     TreeReduction(),
     BlockScan(),

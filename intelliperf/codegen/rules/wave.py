@@ -113,6 +113,14 @@ def aggregated_atomic(name: str, callee: str, returns: bool, same_operand: bool,
     return f"{text}  if (nearest < 0) return old;\n  return {operation.apply.format(a='old', b='before')};\n}}\n"
 
 
+def combined_call(name: str, callee: str, operation: Operation, dialect: Dialect) -> str:
+    """A template `name(T* address, V operand)` for a function of the program's that does `operation` atomically."""
+    head = f"template <typename T, typename V>\nstatic __device__ void {name}(T* address, V operand) {{\n"
+    text = _comment(callee, operation, False, False).replace("one atomic per wave", "one call per wave")
+    text += head + _peers(dialect) + _earlier(dialect) + _scan(operation, dialect)
+    return f"{text}  if (lane == last) {callee}(address, total);\n}}\n"
+
+
 def _scan(operation: Operation, dialect: Dialect) -> str:
     return f"""\
   // Running total over the peers before me; every step doubles how far it reaches.

@@ -36,7 +36,7 @@ class WaveAggregateAtomics:
         """Edit one blamed line; returns what was done, in words."""
         if evidence.access not in (AccessKind.ATOMIC, AccessKind.REDUCTION):
             raise NotApplicable(f"{evidence.file.name}:{evidence.line} is not an atomic access")
-        _pays(evidence)
+        pays(evidence)
         place = problem.place(evidence)
         same_call = atomic_calls(problem, place)
         function = callee_name(same_call[0])
@@ -70,7 +70,7 @@ class WaveAggregateAtomics:
         source.replace(target.start_offset, target.end_offset, name)
 
 
-def _pays(evidence: SourceEvidence) -> None:
+def pays(evidence: SourceEvidence) -> None:
     known = evidence.quantities
     if Metric.ATOMIC_SERIALIZATION not in known or Metric.ATOMIC_REQUESTS not in known:
         return
