@@ -282,6 +282,54 @@ def test_kernels_that_macros_of_a_header_define_are_known(tmp_path):
     assert "kernel other" in gate.replaced(("out[0] = 1.0f;", "out[0] = 2.0f;")).refusal
 
 
+PRESENT = """\
+#ifndef OWN_TOOLS_H
+#define OWN_TOOLS_H
+#include "deeper.h"
+template <typename T> __device__ T thrice(T x) { return deeper(x) + x + x; }
+#endif
+"""
+DEEPER = "#pragma once\ntemplate <typename T> __device__ T deeper(T x) { return x; }\n"
+
+
+@pytest.fixture(scope="module")
+def with_headers(tmp_path_factory: pytest.TempPathFactory) -> Gate:
+    texts = {
+        "app.hip": SOURCE,
+        "inc/own/tools.h": PRESENT,
+        "inc/own/deeper.h": DEEPER,
+        "inc/asks.h": "#ifdef __HIP_PLATFORM_AMD__\n#define FACTOR 3\n#endif\n",
+        "inc/leads.h": '#pragma once\n#include "asks.h"\n',
+        "inc/guarded.h": "#ifndef _GUARDED_H\n#define _GUARDED_H\n#endif\n#ifdef _GUARDED_H\n#endif\n",
+        "inc/answers.inc": "1, 2, 3\n",
+        "own.h": "#pragma once\n",
+    }
+    return Gate(tmp_path_factory.mktemp("headers"), texts, "scale(float*, float const*, int)", "-Iinc")
+
+
+@pytest.mark.parametrize("spelled", ["<own/tools.h>", '"own/tools.h"'])
+def test_a_header_that_the_project_has_already_may_be_included(with_headers, spelled):
+    found = with_headers.replaced(
+        ("#include <cstdio>", f"#include <cstdio>\n#include {spelled}"), (BODY, "if (i < n) out[i] = thrice(in[i]);")
+    )
+    assert found.refusal == ""
+
+
+@pytest.mark.parametrize(
+    ("spelled", "why"),
+    [
+        ('"asks.h"', "includes inc/asks.h, line 1: the candidate asks the preprocessor about __HIP_PLATFORM_AMD__"),
+        ('"leads.h"', "includes inc/asks.h, line 1: the candidate asks the preprocessor about __HIP_PLATFORM_AMD__"),
+        ("<guarded.h>", "about _GUARDED_H"),
+        ('"answers.inc"', "is not among the headers that may be added"),
+        ("<own.h>", "is not among the headers that may be added"),
+        ('"/etc/hosts"', "is not among the headers that may be added"),
+    ],
+)
+def test_other_headers_may_not(with_headers, spelled, why):
+    assert why in with_headers.replaced(("#include <cstdio>", f"#include <cstdio>\n#include {spelled}")).refusal
+
+
 ACTING = {
     "a call": "scale<<<grid.x + hipDeviceSynchronize() * 0, block>>>(out, in, n);",
     "an assignment": "scale<<<grid, (in = out, block)>>>(out, in, n);",

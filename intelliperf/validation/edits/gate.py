@@ -87,10 +87,39 @@ def examine(
             rows[edit.path] = reading.tokens(sources[edit.path]), tokens(reading.compiler, edit.text)
         except Unreadable as error:
             return StaticVerdict(f"{edit.path}: {error}")
-        refusal = words.violation(*rows[edit.path], known) or words.operator_pragmas(_added(*rows[edit.path]))
+        try:
+            headers = _new_headers(reading, edit.path, rows[edit.path])
+        except Unreadable as error:
+            return StaticVerdict(str(error))
+        own = frozenset(headers)
+        refusal = words.violation(*rows[edit.path], known, own) or words.operator_pragmas(_added(*rows[edit.path]))
         if refusal:
             return StaticVerdict(f"{edit.path}: {refusal}")
+        for header, row in headers.values():
+            refusal = words.header_violation(row, known, own) or words.operator_pragmas(row)
+            if refusal:
+                return StaticVerdict(f"{edit.path} includes {header}, {refusal}")
     return _compiled(candidate, sources, kernel_name, reading, rows)
+
+
+def _new_headers(
+    reading: Reading, path: str, rows: tuple[list[Token], list[Token]]
+) -> dict[tuple[str, ...], tuple[Path, list[Token]]]:
+    """The project's own headers that only the candidate includes, by spelling, with those that these include.
+
+    Nobody wrote them for the candidate, but another compiler may read them in another way. Raises `Unreadable`.
+    """
+    found: dict[tuple[str, ...], tuple[Path, list[Token]]] = {}
+    pending = [(Path(path), spelled) for spelled in words.added_includes(*rows)]
+    while pending:
+        reader, spelled = pending.pop()
+        header = reading.header(reader, "".join(spelled)) if spelled not in found else None
+        if header is None:
+            continue
+        row = reading.tokens(reading.text(header))
+        found[spelled] = header, row
+        pending += [(header, inner) for inner in words.added_includes([], row)]
+    return found
 
 
 def _scripts(

@@ -19,6 +19,7 @@ from intelliperf.validation.edits.units import Compiler, Unit, Unreadable
 
 _TRANSLATED = frozenset((".c", ".cc", ".cpp", ".cxx", ".cu", ".hip"))
 _INCLUDED = frozenset((".h", ".hh", ".hpp", ".hxx", ".cuh", ".inc", ".inl", ".ipp", ".tpp"))
+_HEADERS = _INCLUDED - {".inc"}  # which may be data
 _MOST_FILES = 20_000
 _MOST_BYTES = 4 << 20
 _INCLUDE = re.compile(r'#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]')
@@ -60,6 +61,29 @@ class Reading:
         if text not in self._lexed:
             self._lexed[text] = tokens(self.compiler, text)
         return self._lexed[text]
+
+    def header(self, reader: Path, spelled: str) -> Path | None:
+        """The project's own header that one of its files includes by this spelling; None for others.
+
+        Paths from the tree. Looked for beside its reader, and where the units look.
+        """
+        tree, name = self.tree.resolve(), spelled[1:-1]
+        places = [tree / reader.parent] if spelled.startswith('"') else []
+        for unit in self.units:
+            places += [unit.directory / place for place in _include_places(unit.flags)]
+        for place in places:
+            path = (place / name).resolve()
+            if path.is_file():
+                own = path.is_relative_to(tree) and path.suffix.lower() in _HEADERS
+                return path.relative_to(tree) if own else None
+        return None
+
+    def text(self, path: Path) -> str:
+        """Of a file of the project, as it was built. Raises `Unreadable`."""
+        try:
+            return (self.tree / path).read_bytes().decode("utf-8", "surrogateescape")
+        except OSError as error:
+            raise Unreadable(f"{path}: {error.strerror}") from None
 
     def _refuse_deafness(self, unit: Unit, path: Path) -> None:
         """Positive control: a text that cannot be compiled must not compile in the file's place."""
@@ -181,6 +205,15 @@ class Reading:
         start = like.flags.index("-x") + 2 if "-x" in like.flags else 0
         places = tuple(word for word in like.host_flags if word.startswith("-I"))
         return Unit(source, "c++", like.directory, (*places, "-x", "c++", *like.flags[start:]))
+
+
+def _include_places(flags: Iterable[str]) -> Iterable[str]:
+    words = iter(flags)
+    for word in words:
+        if word in ("-I", "-isystem", "-iquote", "-idirafter"):
+            yield next(words, "")
+        elif word.startswith("-I"):
+            yield word[2:]
 
 
 _Given = TypeVar("_Given")

@@ -15,10 +15,11 @@ from itertools import pairwise
 from intelliperf.validation.edits.tokens import Directive, Token, directives
 
 _HEADERS = re.compile(
-    r"<(?:hip/(?:hip_runtime|hip_cooperative_groups|hip_fp16|hip_bf16|hip_bfloat16|hip_vector_types|hip_complex)\.h"
-    r"|cooperative_groups(?:/\w+)?\.h|cuda_(?:runtime|fp16|bf16|pipeline)\.h|cuda/\w+|vector_types\.h"
-    r"|(?:hip)?cub/[\w/]+\.(?:cuh|hpp)|type_traits|c?stdint(?:\.h)?|c?stddef(?:\.h)?|cmath|math\.h|limits|climits|cfloat"
-    r"|float\.h|limits\.h|utility|algorithm|array|cassert|assert\.h)>"
+    r"<(?:hip/(?:hip_runtime|hip_cooperative_groups|hip_fp8|hip_fp16|hip_bf16|hip_bfloat16|hip_vector_types|hip_complex)"
+    r"\.h|cooperative_groups(?:/\w+)?\.h|cuda_(?:runtime|fp8|fp16|bf16|pipeline|pipeline_primitives)\.h|cuda/\w+|mma\.h"
+    r"|cuComplex\.h|vector_types\.h|(?:(?:hip)?cub|rocprim)/[\w/]+\.(?:cuh|hpp)|type_traits|c?stdint(?:\.h)?"
+    r"|c?stddef(?:\.h)?|cmath|math\.h|limits|climits|cfloat|float\.h|limits\.h|utility|algorithm|array|bit|tuple|numeric"
+    r"|functional|iterator|concepts|initializer_list|span|c?string(?:\.h)?|cassert|assert\.h)>"
 )
 _PRAGMA = re.compile(r"(?:unroll|nounroll|GCC unroll|clang loop (?:unroll|vectorize|interleave)|once)\b")
 _CONDITIONALS = frozenset(("if", "ifdef", "ifndef", "elif", "elifdef", "elifndef"))
@@ -90,8 +91,11 @@ _HARMLESS_ATTRIBUTES = _words(
 )
 
 
-def violation(old: list[Token], new: list[Token], known: Collection[str]) -> str:
-    """The first thing that the new tokens bring in and may not; "" if nothing. `known`: all words of the original."""
+def violation(old: list[Token], new: list[Token], known: Collection[str], own: Collection[tuple[str, ...]] = ()) -> str:
+    """The first thing that the new tokens bring in and may not; "" if nothing.
+
+    `known`: all words of the original; `own`: spellings of headers that are looked at themselves.
+    """
     had = Counter(token.text for token in old)
     for token in new:
         if token.text in known or token.kind != "raw_identifier":
@@ -105,7 +109,29 @@ def violation(old: list[Token], new: list[Token], known: Collection[str]) -> str
             return f"a check was taken away: {word}"
     if _long_doubles(new) > _long_doubles(old):
         return "the candidate adds a type that no GPU has, and whose size tells where the code runs: long double"
-    return _attribute_refusal(old, new) or _directive_refusal(old, new, known)
+    return _attribute_refusal(old, new) or _directive_refusal(old, new, known, own)
+
+
+def added_includes(old: list[Token], new: list[Token]) -> tuple[tuple[str, ...], ...]:
+    """The spellings of headers that only the new tokens include, and that are not free to everybody."""
+    had = {d.words for d in directives(old) if d.name == "include"}
+    asked = {d.words for d in directives(new) if d.name == "include"}
+    return tuple(sorted(words for words in asked - had if not _HEADERS.fullmatch("".join(words))))
+
+
+def header_violation(row: list[Token], known: Collection[str], own: Collection[tuple[str, ...]]) -> str:
+    """`violation` of a header that only the new text includes; its guard against being read twice is its own affair."""
+    return violation([], _without_guard(row), known, own)
+
+
+def _without_guard(row: list[Token]) -> list[Token]:
+    """Without `#ifndef X` and `#define X` at the beginning, whose X is nothing else."""
+    first = [token.text for token in row[:6]]
+    guarded = (
+        len(first) == 6 and first[:2] == ["#", "ifndef"] and first[3:5] == ["#", "define"] and first[2] == first[5]
+    )
+    alone = guarded and sum(token.text == first[2] for token in row) == 2 and (len(row) == 6 or row[6].first)
+    return row[6:] if alone else row
 
 
 def _long_doubles(row: list[Token]) -> int:
@@ -142,9 +168,11 @@ def _attributes(row: list[Token]) -> list[Token]:
     return found
 
 
-def _directive_refusal(old: list[Token], new: list[Token], known: Collection[str]) -> str:
+def _directive_refusal(
+    old: list[Token], new: list[Token], known: Collection[str], own: Collection[tuple[str, ...]]
+) -> str:
     had = Counter((d.name, d.words) for d in directives(old))
-    included = {d.words for d in directives(old) if d.name == "include"}
+    included = {d.words for d in directives(old) if d.name == "include"}.union(own)
     for directive in directives(new):
         key = (directive.name, directive.words)
         had[key] -= 1
