@@ -375,6 +375,17 @@ def test_a_race_within_a_wave_is_a_note_on_amd_and_an_error_on_nvidia(
     assert safety.compare((), after, "nvidia", "all")[0].status is CheckStatus.FAILED
 
 
+def test_a_new_barrier_that_threads_end_before_is_told_and_no_fault(
+    recording: Recording, project: Path, tmp_path: Path
+) -> None:
+    recording.sites = [site("load", project / "app.hip", 4)]
+    after = _located(recording, tmp_path / "b", project, _fault("barrier_after_end", 0, None))
+    new, known = (safety.compare(before, after, "nvidia", "all blocks")[3] for before in ((), after))
+    assert (new.name, new.status) == (safety.SYNCHRONISATION, CheckStatus.PASSED)
+    assert new.unseen.startswith("whether threads may end before a barrier") and "app.hip:4" in new.unseen
+    assert known.unseen == ""
+
+
 def test_the_same_line_failing_in_a_second_place_is_new(recording: Recording, project: Path, tmp_path: Path) -> None:
     (project / "app.hip").write_text("a[i] = 0;\n" * 12)
     recording.sites = [site("store", project / "app.hip", 4), site("store", project / "app.hip", 9)]
