@@ -24,6 +24,11 @@ KERNEL void reverse(const float* in, float* out) {
   meet();
   out[thread()] = tile[255 - lane()];
 }
+KERNEL void mirror(const float* in, float* out) {
+  __shared__ volatile float tile[64];
+  tile[lane()] = in[thread()];
+  out[thread()] = tile[63 - lane()];
+}
 KERNEL void beyond(float* out) { out[thread() + 64] = 1; }
 """
 _STRIDED = """
@@ -63,6 +68,22 @@ def test_requests_are_counted_at_the_lines_of_the_debug_information(image: Path,
         32 * requests, rel=0.02
     )  # of 32 bytes, 16 bytes apart
     assert lines[AccessKind.STORE].quantities[Metric.SECTORS].value == 1250
+
+
+def test_blocks_of_one_wave_are_counted_behind_what_is_traced(image: Path, tmp_path: Path) -> None:
+    program = """
+numbers = np.arange(64 * 200, dtype=np.float32)
+source, target = device(numbers), device(numbers)
+launch("mirror", 200, 64, source, target)
+assert (host(target, numbers).reshape(200, 64) == numbers.reshape(200, 64)[:, ::-1]).all()
+"""
+    done = launch(program, image, tmp_path, {"INTELLIPERF_TRACE_EVENTS": "2048"})
+    assert done.returncode == 0, done.err
+    trace = Trace(done.records)
+    lines = kernel_lines(trace, "mirror", image.parent)
+    requests = [line.quantities[Metric.REQUESTS].value for line in lines if line.space is MemorySpace.GLOBAL]
+    assert requests == [200, 200]
+    assert trace.launches[0].empty_blocks == 0
 
 
 def test_an_inlined_access_has_the_chain_of_its_callers(image: Path, tmp_path: Path) -> None:

@@ -166,7 +166,7 @@ void MachineExecutor::prepare(Block& block, uint64_t number, bool traced, bool a
   block.state = BlockState::kFresh;
   block.traced = traced;
   block.analyzed = analyzed;
-  block.counted = counted;
+  block.counted = counted || (traced && !analyzed);
   block.live = threads;
 }
 
