@@ -34,6 +34,7 @@ PLANTED = {  # program → formulas of which any names the fault, and what stand
     "feature_scale": ({"memoryAccess", "memoryLocality"}, "v = tl.load("),
     "fetched_again": ({"memoryLocality", "memoryAccess"}, "tl.load(x_ptr"),
     "few_lanes": ({"launchConfig"}, None),
+    "few_programs": ({"launchConfig"}, None),
     "gelu_one_warp": ({"registerPressure", "occupancy", "launchConfig"}, ""),
     "interleaved_parts": ({"memoryAccess", "memoryLocality"}, "tl.store(z"),
     "lane_chunks": ({"memoryAccess", "memoryLocality"}, "tl.load(x_ptr"),

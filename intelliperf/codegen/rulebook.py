@@ -40,6 +40,7 @@ from intelliperf.codegen.rules.triton_program_loop import TritonProgramLoop
 from intelliperf.codegen.rules.triton_reduce_lanes import TritonReduceLanes
 from intelliperf.codegen.rules.triton_renumber_lanes import TritonRenumberLanes
 from intelliperf.codegen.rules.triton_reuse_load import TritonReuseLoad
+from intelliperf.codegen.rules.triton_smaller_block import TritonSmallerBlock
 from intelliperf.codegen.rules.triton_split_pairs import TritonSplitPairs
 from intelliperf.codegen.rules.triton_store_layout import TritonStoreLayout
 from intelliperf.codegen.rules.triton_uniform_rows import TritonUniformRows
@@ -97,6 +98,7 @@ RULES: tuple[Rule, ...] = (
     TritonStoreLayout(),
     TritonReuseLoad(),
     TritonWarps(),
+    TritonSmallerBlock(),
     TritonLargerBlock(),
     TritonTiles(),
     TritonStages(),

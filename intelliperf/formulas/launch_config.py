@@ -60,7 +60,7 @@ class LaunchConfig(Formula):
     rules = (
         *("spread_over_grid", "row_per_wave", "turns_over_grid", "split_columns", "wave_for_thread", "whole_waves"),
         *("smaller_blocks", "keep_in_register", "restrict_pointers"),
-        *("triton_warps", "triton_larger_block", "triton_tiles"),
+        *("triton_smaller_block", "triton_warps", "triton_larger_block", "triton_tiles"),
     )
     knowledge = (
         "A block is cut into waves of 32 or 64 lanes; a size that is not a multiple leaves lanes empty in the last "

@@ -306,6 +306,78 @@ def test_lanes_keep_their_programs_with_the_reason(old: str, new: str, reason: s
     assert declined is not None and reason in declined.reason, declined
 
 
+FEW = (2, 2, 1)  # programs
+
+
+def smaller(sources: dict[str, str], kernel: str, grid: tuple[int, int, int] = FEW) -> Proposal:
+    return proposed(triton_task(sources, kernel, f"def {kernel}(", grid=grid, rule="triton_smaller_block"))
+
+
+def test_tiles_are_halved_until_there_are_programs_for_all_units() -> None:
+    sources = sources_of("few_programs.py")
+    _, texts = judged_text(smaller(sources, "product"), sources, "product")
+    assert "BM, BN = 16, 16\n" in texts["few_programs.py"]
+    assert "BM, BN, BK=32, num_warps=1)" in texts["few_programs.py"]
+
+
+SHARED = """import triton
+import triton.language as tl
+
+TILE = 256
+
+
+@triton.jit
+def bias(x_ptr, b_ptr, y_ptr, rows, cols, BLOCK: tl.constexpr):
+    c = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    for row in range(rows):
+        x = tl.load(x_ptr + row * cols + c, mask=c < cols)
+        tl.store(y_ptr + row * cols + c, x + tl.load(b_ptr + c, mask=c < cols), mask=c < cols)
+
+
+def one(x, b, y):
+    rows, cols = x.shape
+    grid = ((cols + TILE - 1) // TILE,)
+    bias[grid](x, b, y, rows, cols, TILE)
+
+
+def other(x, b, y):
+    rows, cols = x.shape
+    block = triton.next_power_of_2(cols)
+    grid = lambda meta: (triton.cdiv(cols, meta["BLOCK"]),)
+    bias[grid](x, b, y, rows, cols, BLOCK=block)
+"""
+
+
+def test_a_size_that_others_read_or_the_program_computes_is_bounded_in_the_kernel() -> None:
+    sources = {"shared.py": SHARED}
+    _, texts = judged_text(smaller(sources, "bias", (1, 1, 1)), sources, "bias")
+    text = texts["shared.py"]
+    assert "    BLOCK_PIECE: tl.constexpr = BLOCK if BLOCK < 64 else 64\n    c = tl.program_id(0) * BLOCK_PIECE" in text
+    assert "grid = ((cols + min(TILE, 64) - 1) // min(TILE, 64),)\n" in text
+    assert 'grid = lambda meta: (triton.cdiv(cols, min(meta["BLOCK"], 64)),)\n' in text
+    assert "rows, cols, TILE, num_warps=1)" in text and "BLOCK=block, num_warps=1)" in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("x + tl.load(b_ptr + c, mask=c < cols)", "x / tl.sum(x, axis=0)", "may mix elements along BLOCK"),
+        ("x + tl.load(b_ptr + c, mask=c < cols)", "tl.cumsum(x, 0)", "may mix elements along BLOCK"),
+        ("    for row", "    tl.store(y_ptr + tl.program_id(0), 1.0)\n    for row", "one place for its whole block"),
+        ('triton.cdiv(cols, meta["BLOCK"])', "cols // 256 + 1", "no constant sizes both"),
+    ],
+)
+def test_blocks_keep_their_size_with_the_reason(old: str, new: str, reason: str) -> None:
+    assert old in SHARED
+    declined = smaller({"shared.py": SHARED.replace(old, new)}, "bias", (1, 1, 1)).declined
+    assert declined is not None and reason in declined.reason, declined
+
+
+def test_blocks_stay_as_they_are_where_all_units_have_some() -> None:
+    declined = smaller(sources_of("few_programs.py"), "product", (400, 1, 1)).declined
+    assert declined is not None and "programs for" in declined.reason
+
+
 def test_few_programs_are_no_reason_to_loop() -> None:
     proposal = proposed(
         triton_task(sources_of(SUM), "total", "tl.atomic_add", grid=(300, 1, 1), rule="triton_block_loop")

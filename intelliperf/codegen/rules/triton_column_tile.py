@@ -19,7 +19,7 @@ from intelliperf.codegen.rules.triton import (
     read,
 )
 from intelliperf.codegen.rules.triton_lane_order import BY_ELEMENT, written_out
-from intelliperf.codegen.rules.triton_launch import launch_of
+from intelliperf.codegen.rules.triton_launches import launch_of
 from intelliperf.codegen.rules.triton_shapes import shape_of
 from intelliperf.project.pythonsource import body_nodes
 from intelliperf.records import SourceEvidence

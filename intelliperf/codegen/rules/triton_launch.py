@@ -7,156 +7,20 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass
-from math import prod
 
 from intelliperf.codegen.rules.problem import NotApplicable, Problem, Rewrite
-from intelliperf.codegen.rules.triton import Kernel, launched_kernel_at
+from intelliperf.codegen.rules.triton_launches import DEFAULT_WARPS, Launch, launch_of, launches_of
 from intelliperf.codegen.rules.triton_shapes import shape_of
-from intelliperf.project.pythonsource import Module, body_nodes
+from intelliperf.project.pythonsource import body_nodes
 from intelliperf.records import Declaration, Metric, SourceEvidence
 
 _FILLED = 0.9  # of the lanes: fewer warps would have to do more, not the same
-_PURE = frozenset({"cdiv", "next_power_of_2", "min", "max"})
-_DEFAULT_WARPS = 4  # Triton's own
 _DEFAULT_STAGES = 2  # for AMD
 _MOST_LANES = 1024  # of a block, on all supported chips
 _ELEMENTS_OF_A_LANE = 16  # more of a tensor than this in every lane leaves few registers for others
 _LARGER = 8
 _MOST_ELEMENTS = 8192
 _LARGEST_TILE = 128
-
-
-@dataclass(frozen=True, eq=False)
-class Launch:
-    """A place that launches the kernel."""
-
-    kernel: Kernel
-    site: Kernel  # the file of the launch, to edit
-    call: ast.Call
-
-    def constant(self, name: str) -> ast.Constant | None:
-        """The integer that is handed over under this keyword, where it is written; also through one variable."""
-        value = next((k.value for k in self.call.keywords if k.arg == name), None)
-        if isinstance(value, ast.Name):
-            found = [
-                n.value
-                for n in ast.walk(self.site.function.module.tree)
-                if isinstance(n, ast.Assign) and any(isinstance(t, ast.Name) and t.id == value.id for t in n.targets)
-            ]
-            value = found[0] if len(found) == 1 else None
-        return value if isinstance(value, ast.Constant) and type(value.value) is int else None
-
-    def number(self, name: str, otherwise: int) -> int:
-        found = self.constant(name)
-        return int(found.value) if found is not None and isinstance(found.value, int) else otherwise
-
-    def set(self, name: str, value: int | str) -> None:
-        found = self.constant(name)
-        if found is not None:
-            self.site.replace(found, str(value))
-            return
-        if any(k.arg == name for k in self.call.keywords):
-            raise NotApplicable(f"{self.site.where(self.call)}: {name} is not a literal")
-        last = [*self.call.args, *(k.value for k in self.call.keywords)][-1]
-        self.site.source.insert(self.site.span(last)[1], f", {name}={value}")
-
-    def bound(self, name: str, otherwise: int, most: str) -> None:
-        """No more than `most`, an expression that the program evaluates as it launches, and at least one."""
-        found = next((k.value for k in self.call.keywords if k.arg == name), None)
-        if found is not None and not _only_computes(found):
-            raise NotApplicable(f"{self.site.where(self.call)}: {name} is more than a number that is computed")
-        given = str(otherwise) if found is None else self.site.text(found)
-        bounded = f"max(1, min({given}, {most}))"
-        if found is not None:
-            self.site.replace(found, bounded)
-        else:
-            self.set(name, bounded)
-
-    def elements(self) -> int:
-        """Of the kernel's largest tensor, as far as its shape is made of constants of the launch."""
-        return max((prod(map(self._size, shape)) for shape in self._shapes()), default=0)
-
-    def computed_elements(self) -> str | None:
-        """The same as an expression of what the launch hands over; None where it would do more than compute."""
-        products = {tuple(sorted(self._spelled(size) or "" for size in shape)) for shape in self._shapes()}
-        if not products or any("" in factors for factors in products):
-            return None
-        spelled = sorted(" * ".join(f for f in factors if f != "1") or "1" for factors in products)
-        return spelled[0] if len(spelled) == 1 else f"max({', '.join(spelled)})"
-
-    def _shapes(self) -> frozenset[tuple[str, ...]]:
-        nodes = [n for n in body_nodes(self.kernel.node) if isinstance(n, (ast.BinOp, ast.Call, ast.Name))]
-        return frozenset(shape for node in nodes if (shape := shape_of(self.kernel, node)))
-
-    def _spelled(self, size: str) -> str | None:
-        if size.isdigit():
-            return size
-        value = self.handed_over(size)
-        return self.site.operand(value) if value is not None and _only_computes(value) else None
-
-    def handed_over(self, name: str) -> ast.expr | None:
-        """The argument of this parameter."""
-        named = next((k.value for k in self.call.keywords if k.arg == name), None)
-        names = [item.arg for item in self.kernel.function.parameters]
-        if named is not None or name not in names or any(isinstance(a, ast.Starred) for a in self.call.args):
-            return named
-        at = names.index(name)
-        return self.call.args[at] if at < len(self.call.args) else None
-
-    def _size(self, text: str) -> int:
-        if text.isdigit():
-            return int(text)
-        return self.number(text, 0) if text.isidentifier() else 0
-
-
-def launch_of(problem: Problem, evidence: SourceEvidence) -> Launch:
-    """The only launch. Raises `NotApplicable`."""
-    found = launches_of(problem, evidence)
-    if len(found) != 1:
-        raise NotApplicable(f"{found[0].kernel.function.name} is launched at {len(found)} places that can be told")
-    return found[0]
-
-
-def launches_of(problem: Problem, evidence: SourceEvidence) -> list[Launch]:
-    """At least one. Raises `NotApplicable`."""
-    kernel = launched_kernel_at(problem, evidence)
-    if any("autotune" in ast.unparse(item) for item in kernel.node.decorator_list):
-        raise NotApplicable(f"{kernel.source.path}: the kernel tunes its launches itself")
-    found = [
-        (module, node)
-        for module in kernel.program.modules.values()
-        for node in ast.walk(module.tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript) and _names(node.func.value, kernel)
-    ]
-    if not found:
-        raise NotApplicable(f"{kernel.function.name} is launched at no places that can be told")
-    if any(not call.args and not call.keywords for _, call in found):
-        raise NotApplicable(f"{kernel.function.name} is launched without arguments")
-    return [Launch(kernel, _site(problem, module, kernel), call) for module, call in found]
-
-
-def _site(problem: Problem, module: Module, kernel: Kernel) -> Kernel:
-    """The launching file, as one to edit. Its functions are of no interest, only its text."""
-    stand_in = next(iter(module.functions), kernel.function)
-    if stand_in.module is not module:
-        stand_in = type(stand_in)(module, stand_in.node, stand_in.qualified)
-    return Kernel(stand_in, problem.source(module.path), kernel.program)
-
-
-def _only_computes(node: ast.expr) -> bool:
-    """May it be evaluated once more? Names, integers, and arithmetic of them."""
-    if isinstance(node, ast.Call):
-        word = ast.unparse(node.func).rpartition(".")[2]
-        return word in _PURE and not node.keywords and all(map(_only_computes, node.args))
-    if isinstance(node, ast.BinOp):
-        return _only_computes(node.left) and _only_computes(node.right)
-    return isinstance(node, ast.Name) or isinstance(node, ast.Constant) and type(node.value) is int
-
-
-def _names(node: ast.expr, kernel: Kernel) -> bool:
-    word = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
-    return word == kernel.function.name
 
 
 class TritonWarps:
@@ -169,7 +33,7 @@ class TritonWarps:
 
     def _edit(self, problem: Problem, launch: Launch) -> str:
         wave = problem.task.device.wave_size
-        warps, elements = launch.number("num_warps", _DEFAULT_WARPS), launch.elements()
+        warps, elements = launch.number("num_warps", DEFAULT_WARPS), launch.elements()
         if not elements:
             return self._bound(problem, launch)
         wanted = warps
@@ -193,7 +57,7 @@ class TritonWarps:
         if elements is None:
             raise NotApplicable(f"{launch.kernel.source.path}: the sizes of the kernel's tensors cannot be told")
         grouped = elements if " * " not in elements or elements.startswith("max(") else f"({elements})"
-        launch.bound("num_warps", _DEFAULT_WARPS, f"{grouped} // {wave}")
+        launch.bound("num_warps", DEFAULT_WARPS, f"{grouped} // {wave}")
         return f"at most one warp for {wave} of {elements} elements"
 
 
@@ -217,7 +81,7 @@ class TritonLargerBlock:
             value = launch.number(name, 0)
             if found is None or value <= 0 or value & (value - 1) or value * _LARGER > _MOST_ELEMENTS:
                 continue
-            if not divisors(launch, name):
+            if not launch.sizes_in_grid(name):
                 continue
             larger = value * _LARGER
             scale(launch, name, larger)
@@ -240,7 +104,7 @@ class TritonTiles:
         sizes = [
             (value, name)
             for name in sorted(kernel.function.constants)
-            if (value := launch.number(name, 0)) > 0 and divisors(launch, name) and self._sizes(launch, name)
+            if (value := launch.number(name, 0)) > 0 and launch.sizes_in_grid(name) and self._sizes(launch, name)
         ]
         small = [(value, name) for value, name in sizes if value < _LARGEST_TILE]
         if not small:
@@ -263,39 +127,11 @@ def _has_product(launch: Launch) -> bool:
     return any(launch.kernel.called(n) == "dot" for n in body_nodes(launch.kernel.node))
 
 
-def divisors(launch: Launch, name: str) -> list[ast.expr]:
-    """Where the grid names the constant: `meta["BLOCK"]`, the same variable, or the same literal in cdiv."""
-    given = next((k.value for k in launch.call.keywords if k.arg == name), None)
-    found: list[ast.expr] = []
-    for node in ast.walk(_grid(launch)):
-        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("cdiv") and len(node.args) == 2:
-            divisor = node.args[1]
-            by_name = isinstance(divisor, ast.Subscript) and isinstance(divisor.slice, ast.Constant)
-            if by_name and isinstance(divisor, ast.Subscript) and isinstance(divisor.slice, ast.Constant):
-                found += [divisor] if divisor.slice.value == name else []
-            elif given is not None and ast.dump(divisor) == ast.dump(given):
-                found.append(divisor)
-    return found
-
-
-def _grid(launch: Launch) -> ast.expr:
-    assert isinstance(launch.call.func, ast.Subscript)
-    grid = launch.call.func.slice
-    if isinstance(grid, ast.Name):
-        bound = [
-            n.value
-            for n in ast.walk(launch.site.function.module.tree)
-            if isinstance(n, ast.Assign) and any(isinstance(t, ast.Name) and t.id == grid.id for t in n.targets)
-        ]
-        return bound[0] if len(bound) == 1 else grid
-    return grid
-
-
 def scale(launch: Launch, name: str, larger: int) -> None:
     launch.set(name, larger)
-    for divisor in divisors(launch, name):
-        if isinstance(divisor, ast.Constant):
-            launch.site.replace(divisor, str(larger))
+    for size in launch.sizes_in_grid(name):
+        if isinstance(size, ast.Constant):
+            launch.site.replace(size, str(larger))
 
 
 class TritonStages:

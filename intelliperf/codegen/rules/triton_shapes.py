@@ -11,17 +11,17 @@ Shape = tuple[str, ...]
 _DEEPEST = 40
 
 
-def _words(text: str) -> frozenset[str]:
+def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_SAME = _words(
+_SAME = words(
     "abs exp exp2 log log2 sin cos sqrt sqrt_rn rsqrt erf floor ceil to cast cumsum cumprod sort flip sigmoid softmax "
     "multiple_of max_contiguous max_constancy zeros_like"
 )
-_TOGETHER = _words("where maximum minimum fma load add sub mul fdiv div_rn clamp umulhi cdiv")
-_REDUCING = _words("sum max min argmax argmin xor_sum reduce_or")
-_SCALARS = _words("program_id num_programs cdiv next_power_of_2 float")
+_TOGETHER = words("where maximum minimum fma load add sub mul fdiv div_rn clamp umulhi cdiv")
+_REDUCING = words("sum max min argmax argmin xor_sum reduce_or")
+_SCALARS = words("program_id num_programs cdiv next_power_of_2 float")
 
 
 def shape_of(kernel: Kernel, node: ast.expr, given: Mapping[str, Shape] | None = None, depth: int = 0) -> Shape | None:
@@ -108,6 +108,8 @@ class _Shapes:
         if word in ("reshape", "view", "broadcast_to"):
             return self._reshaped(call)
         operands = self._operands(call, word)
+        if word == "load" and (block := self._block_of(call)) is not None:
+            return _dimensions(block)
         if isinstance(call.func, ast.Name) and word == "" and call.func.id in ("min", "max"):
             return self._all(call.args)  # Python's own, which Triton takes for elements
         if word in _REDUCING:
@@ -123,6 +125,15 @@ class _Shapes:
             turned = self.of(operands[0])
             return turned[::-1] if turned is not None and len(turned) == 2 else None
         return self._helper(call) if word == "" else None
+
+    def _block_of(self, call: ast.Call) -> ast.expr | None:
+        """The block that `descriptor.load(…)` reads."""
+        if not isinstance(call.func, ast.Attribute) or not isinstance(call.func.value, ast.Name):
+            return None
+        made = self._kernel.definition(call.func.value.id)
+        if not isinstance(made, ast.Call) or self._kernel.called(made) != "make_tensor_descriptor":
+            return None
+        return argument(made, 3, "block_shape")
 
     def _operands(self, call: ast.Call, word: str) -> list[ast.expr]:
         """Of `tl.sum(x)` and of `x.sum()` alike."""
