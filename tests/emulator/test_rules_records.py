@@ -173,3 +173,27 @@ def test_what_a_record_or_a_pair_is_not(rule: str, mark: str, old: str, new: str
 def test_a_store_on_a_line_is_no_reason_against_its_load(tmp_path: Path) -> None:
     declined = Bench(tmp_path, {"app.hip": PROGRAM}).declined("stage_rows", AccessKind.STORE, mark="grid")
     assert declined == "no load of global memory is blamed."
+
+
+LEFT_EARLY = """\
+#include <hip/hip_runtime.h>
+struct Trade { double price, years, rate; };
+__global__ void worth(const Trade* trades, double* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  const Trade trade = trades[i];  //@
+  if (trade.years <= 0) { out[i] = trade.price; return; }
+  out[i] = trade.price * exp(-trade.rate * trade.years);
+}
+void start(const Trade* trades, double* out, int n) { worth<<<(n + 127) / 128, 128>>>(trades, out, n); }
+"""
+
+
+def test_threads_may_leave_after_they_have_read_their_record(tmp_path: Path) -> None:
+    text = Bench(tmp_path, {"app.hip": LEFT_EARLY}).rewritten(RECORDS, AccessKind.LOAD)["app.hip"]
+    assert "const Trade trade = own_trades;" in text
+    early = LEFT_EARLY.replace("  const Trade trade", "  if (out[i] < 0) return;\n  const Trade trade")
+    assert "not every thread touches" in Bench(tmp_path, {"app.hip": early}).declined(RECORDS, AccessKind.LOAD)
+    written = LEFT_EARLY.replace("const Trade*", "Trade*").replace("const Trade trade", "Trade& trade")
+    written = written.replace("{ out[i] = trade.price; return; }", "{ trade.years = 0; return; }")
+    assert "and records of trades change" in Bench(tmp_path, {"app.hip": written}).declined(RECORDS, AccessKind.LOAD)

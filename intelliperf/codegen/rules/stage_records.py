@@ -8,6 +8,7 @@ thread within the guard does so; blocks are not larger than the copy at every la
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -60,6 +61,7 @@ class Guard:
     count: str  # of records, or of what is counted in steps of `step`
     spare: int = 0  # what of it is not enough for one thread more
     step: int = 1
+    leaves_later: Node | None = None  # where threads with a record may leave
 
     def words(self, each: int) -> str:
         """`each` for every thread that has a record, as a wide number; 0 or less where none has one."""
@@ -112,7 +114,9 @@ def _guard(problem: Problem, place: Place, kernel: Node) -> Guard:
         leaves = True
         branch = statement.children[1] if statement is not None and statement.kind == "IfStmt" else None
         plain = branch is returns[0] or (branch is not None and branch.children == [returns[0]])
-        if len(returns) > 1 or not plain or statement is None or len(statement.children) != 2:
+        if any(jump.kind == "GotoStmt" for jump in returns):
+            raise NotApplicable(f"{place}: the kernel has a goto")
+        if not plain or statement is None or len(statement.children) != 2:
             raise NotApplicable(f"{place}: threads leave the kernel on line {returns[0].line}")
         check_no_barrier_after(problem, place, top, statement)
     elif top.children and top.children[-1].kind == "IfStmt" and len(top.children[-1].children) == 2:
@@ -122,7 +126,8 @@ def _guard(problem: Problem, place: Place, kernel: Node) -> Guard:
     guard = _bounded(algebra, statement, leaves)
     if guard is None and leaves:
         raise NotApplicable(f"{place}: line {statement.line} does not compare the thread's number with a count")
-    return guard or Guard(None, False, "")
+    later = min(returns[1:], key=lambda jump: jump.start_offset, default=None)
+    return dataclasses.replace(guard, leaves_later=later) if guard else Guard(None, False, "")
 
 
 def _bounded(algebra: Algebra, statement: Node, leaves: bool) -> Guard | None:
@@ -199,7 +204,11 @@ def _of_array(
         if "bound member function" in item.whole.type:
             raise NotApplicable(f"{place}: line {item.place.line} calls a method of {name}, which is not followed")
     _check_no_other_use(place, kernel, parameter, mine)
-    if not any(_always(item.place, guard, kernel) for item in mine):
+    left = guard.leaves_later
+    if left is not None and any(item.stores for item in mine):
+        raise NotApplicable(f"{place}: threads leave the kernel on line {left.line}, and records of {name} change")
+    first = [item for item in mine if left is None or item.place.start_offset < left.start_offset]
+    if not any(_always(item.place, guard, kernel) for item in first):
         raise NotApplicable(f"{place}: not every thread touches its record of {name}")
     element = re.sub(r"\b(?:const|volatile|struct|class) ", "", mine[0].place.canonical)
     if element in ELEMENT_BYTES:
