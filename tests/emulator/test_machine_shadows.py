@@ -71,6 +71,27 @@ c = Array("fp32", [0.0] * (32 * 32))
 product[(1,)](a, b, c, n, BK=16 if v == 1 else 32, V=v)
 """
 
+# Halves of two words make one, which may be a word that was there for its bits alone.
+PACKED = """
+import sys
+import triton, triton.language as tl
+from arrays import Array
+
+@triton.jit
+def product(a_ptr, b_ptr, c_ptr, N, V: tl.constexpr):
+    r, acc = tl.arange(0, 64), tl.zeros((64, 64), dtype=tl.float32)
+    for start in range(0, N, 32):
+        k = start + tl.arange(0, 32)
+        a = tl.load(a_ptr + r[:, None] * N + k[None, :], mask=r[:, None] < N, other=0.0)
+        b = tl.load(b_ptr + k[:, None] * 64 + r[None, :], mask=r[None, :] < N, other=0.0)
+        acc += tl.dot(a, b)
+    tl.store(c_ptr + r[:, None] * 64 + r[None, :], acc)
+
+a, b = (Array("fp16", [(i * i * step % 211 - 99.5) / 64 for i in range(64 * 64)]) for step in (1, 3))
+c = Array("fp32", [0.0] * (64 * 64))
+product[(1,)](a, b, c, 64, V=int(sys.argv[1]), num_warps=2 if sys.argv[1] == "1" else 4)
+"""
+
 # The lanes of variant 1 have their sign by an integer instruction, and all numbers of a row through vector loads.
 TURNED = """
 import sys
@@ -143,7 +164,8 @@ def compared(project: Path, text: str, variant: int, words: str, target: str) ->
         (own / "app.py").write_text(text)
         shutil.copy(_ARRAYS, own / "arrays.py")
         plain = Application((interpreter(), "app.py", str(number)), own, own)
-        asked = Interception(kernels=("*",), shadow=Shadow(field.fold, half="half" in words))
+        shadow = Shadow(field.fold, half="half" in words, symbolic="unknown" in words)
+        asked = Interception(kernels=("*",), shadow=shadow)
         runs.append(SideRun("variant" if number else "original", presented(plain, target, runtime_library()), asked))
     (project / "logs").mkdir(exist_ok=True)
     observer = AlgebraObserver(UNKNOWN, field)
@@ -181,6 +203,13 @@ def test_a_product_of_halves_is_the_same_in_other_tiles_and_orders(tmp_path: Pat
         assert level is Level.DIFFERENT or account.elements >= 1024, variant
         assert observer.doubt.text == "", variant
         assert account.exact_enough is not (variant == 3), "sums that are rounded to halves"
+
+
+@pytest.mark.triton
+@pytest.mark.slow
+def test_halves_of_equal_numbers_stay_apart_where_they_are_packed_anew(tmp_path: Path) -> None:
+    found, account, observer = compared(tmp_path, PACKED, 1, "float half unknown", "mi300x")
+    assert found is Level.EQUAL and account.elements >= 4096, (account, observer.doubt)
 
 
 @pytest.mark.triton

@@ -279,7 +279,8 @@ void WaveShadow::change_signs(machine::Wave& wave, uint32_t row) {
   for (uint64_t rest = mask_ & ~exchanged_; rest; rest &= rest - 1) {
     const auto lane = uint32_t(__builtin_ctzll(rest));
     const uint32_t now = wave.v(row)[lane];
-    if (registers_.at(row, lane).whole.word) continue;
+    const WordShadow& moved = registers_.at(row, lane);
+    if (moved.whole.word || (moved.half[0].word && moved.half[1].word)) continue;
     for (uint32_t n = 0; n < taken_count_; ++n) {
       WordShadow becomes;
       becomes.whole = signed_unseen(taken_[n][lane].whole, now);
