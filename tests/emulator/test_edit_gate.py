@@ -213,6 +213,8 @@ def test_declared_kernels_open_launches_and_scratch_memory_only(gate):
     )
     assert gate.replaced(kernel, launch, declares=KERNELS).refusal == ""
     assert gate.replaced(kernel, launch, declares=KERNELS).needs is Needs.KERNELS
+    fewer = (launch[0], "const int most = n < 256 ? n : 256;\n" + launch[1].replace("<<<1, 1>>>", "<<<most, 1>>>"))
+    assert gate.replaced(kernel, fewer, declares=KERNELS).refusal == ""
     assert "--allow-kernels" in gate.replaced(kernel, launch, declares=GEOMETRY).refusal
     copy = ("printf(", "hipMemcpy(out, in, 4, hipMemcpyDeviceToDevice);\n  printf(")
     assert gate.replaced(copy, declares=KERNELS).refusal != ""

@@ -41,6 +41,10 @@ _CONSTANTS = "\n".join(
     f"define internal i32 {name}(...) alwaysinline nounwind memory(none) willreturn {{\n  ret i32 {value}\n}}"
     for name, value in ((_ONE, 1), (_ZERO, 0))
 )
+_ARITHMETIC = re.compile(
+    r"llvm\.(?:lifetime|dbg|assume|[su](?:min|max|cmp)|abs|ct(?:pop|lz|tz)|fsh[lr]|bitreverse|bswap|"
+    r"[su](?:add|sub|mul|shl)\.(?:sat|with\.overflow)|fabs|fmuladd|fma|sqrt|floor|ceil|trunc|(?:min|max)num|rint|round)\."
+)
 _NOTHING_DONE = ("llvm.lifetime", "llvm.dbg", "llvm.assume", "llvm.experimental.noalias")
 _CALL = re.compile(rf"\b(?:call|invoke) .*?({NAME})\(")
 _API = re.compile(r"^declare .*@(?:__)?(?:hip|cuda|cu)[A-Z]\w*\(.*$", re.MULTILINE)
@@ -147,9 +151,7 @@ def actions(ir: str, functions: Collection[str]) -> Counter[str]:
 
 def _may_come(called: str) -> bool:
     ours = (*_SETTINGS, *_CHECKS, *_ALLOCATES, *_FILLS, *CONFIGURED)
-    return (
-        called in ours or "__device_stub__" in called or called.startswith(("llvm.lifetime", "llvm.dbg", "llvm.assume"))
-    )
+    return called in ours or "__device_stub__" in called or _ARITHMETIC.match(called) is not None
 
 
 def without_scratch(ir: str) -> str:
