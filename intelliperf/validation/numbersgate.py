@@ -5,7 +5,7 @@ An answer that is remembered or known beforehand is wrong there.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from intelliperf.interception.messages import Dispatch
@@ -49,6 +49,7 @@ _MOST_CONSTANTS = 32
 _MOST_NAMED = 64
 _MOST_LIMITS = 6  # each of them costs two launches
 _MOST_SECONDS = 2  # of the processor, for an altered launch of the original
+_MOST_BITS_COUNTED, _WORD = 18, 32  # of what altered launches have, and of integers that are not narrow
 _PATIENCE = 20  # so many times as long may the same launch of the candidate take
 _TWIN_PATIENCE = 3  # and of the original in another order, which spins there, else
 _ALTERED = "candidate on other numbers"
@@ -108,7 +109,7 @@ class NumbersGate:
             told[alteration] = found
         whole = summed([told[alteration] for alteration in alterations])
         status = CheckStatus.PASSED if whole.passed else CheckStatus.NOT_RUN
-        unseen = "; ".join([*whole.failed, *whole.unseen]) if whole.passed else ""
+        unseen = "; ".join([*whole.failed, *whole.unseen, *_uncounted(trial)]) if whole.passed else ""
         trial.note(NAME, status, "; ".join(whole.passed or whole.failed), unseen=unseen)
         return None
 
@@ -391,6 +392,13 @@ def _doubts_at(observer: Observer, number: int) -> bool:
     if isinstance(observer, BesideTwin):
         return _doubts_at(observer.observer, number)
     return isinstance(observer, DoubtingChecker) and observer.doubts(number)
+
+
+def _uncounted(trial: Trial) -> Iterator[str]:
+    """What no launch is large enough for."""
+    for bits in sorted(trial.compared.widths):
+        if _MOST_BITS_COUNTED < bits < _WORD:
+            yield f"counts and indices beyond the {bits} bits that the candidate has for a number"
 
 
 def _may_be_order(found: Divergence | None, observer: Observer, first: bool) -> bool:

@@ -68,9 +68,9 @@ std::map<const Allocation*, Numbers> altered_with(const LaunchRequest& request, 
   return found;
 }
 
-std::vector<std::pair<const Allocation*, Numbers>> in_order(const LaunchRequest& request) {
+std::vector<std::pair<const Allocation*, Numbers>> in_order(const LaunchRequest& request, bool with_kept) {
   std::vector<std::pair<const Allocation*, Numbers>> found;
-  for (const auto& one : altered_with(request))
+  for (const auto& one : altered_with(request, with_kept))
     if (one.first->kind != MemoryKind::kSymbol) found.push_back(one);
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first->id < b.first->id; });
   return found;

@@ -29,7 +29,7 @@ std::map<const Allocation*, Numbers> altered_with(const LaunchRequest& request, 
 bool is_kept(const Allocation& a);
 
 // The buffers alone, in an order that both versions of a program have.
-std::vector<std::pair<const Allocation*, Numbers>> in_order(const LaunchRequest& request);
+std::vector<std::pair<const Allocation*, Numbers>> in_order(const LaunchRequest& request, bool with_kept = false);
 
 // The numbers that nobody has written yet: no data, and what is made of them would count among the results' sizes.
 class Unwritten {

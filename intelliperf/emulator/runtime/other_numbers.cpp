@@ -111,6 +111,12 @@ bool may_be_watched(const LaunchRequest& request) {
   return settings().may_watch && request.grid.count() * request.block.count() <= kMostWatched;
 }
 
+bool is_rising(const Allocation& a, const Numbers& numbers) {
+  if (numbers.mixed || !numbers.of.constant || numbers.members || numbers.of.number.kind != NumberKind::kInteger)
+    return false;
+  return rise(reinterpret_cast<const char*>(a.base), a.bytes - a.room, numbers.of.number.bytes);  // NOLINT
+}
+
 std::vector<OtherSize> sizes_of(const LaunchRequest& request) {
   const bool may_grow = !has_bare_arrays(*request.kernel->module) && may_be_watched(request);
   std::vector<OtherSize> found =
@@ -246,7 +252,7 @@ struct WidePart {
 
 std::vector<WidePart> wide_parts(const LaunchRequest& request) {
   std::vector<WidePart> found;
-  for (const auto& [allocation, numbers] : in_order(request)) {
+  for (const auto& [allocation, numbers] : in_order(request, true)) {
     if (!numbers.members) found.push_back({allocation, numbers});
     for (size_t i = 0; numbers.members && i < numbers.members->members.size(); ++i) {
       const Member& member = numbers.members->members[i];
@@ -258,19 +264,14 @@ std::vector<WidePart> wide_parts(const LaunchRequest& request) {
   return found;
 }
 
-bool is_rising(const Allocation& a, const Numbers& numbers) {
-  if (numbers.mixed || !numbers.of.constant || numbers.members || numbers.of.number.kind != NumberKind::kInteger)
-    return false;
-  return rise(reinterpret_cast<const char*>(a.base), a.bytes - a.room, numbers.of.number.bytes);  // NOLINT
-}
-
 std::vector<WideLaunch> wide_of(const LaunchRequest& request) {
   std::vector<WideBuffer> buffers;
   for (const WidePart& part : wide_parts(request)) {
     const Numbers& numbers = part.numbers;
     const uint64_t asked = part.allocation->bytes - part.allocation->room;
+    const bool kept = is_kept(*part.allocation);
     buffers.push_back({asked / part.stride(), part.integers(), part.integers() && numbers.of.number.bytes <= 2,
-                       numbers.of.constant, is_rising(*part.allocation, numbers)});
+                       numbers.of.constant, !kept && is_rising(*part.allocation, numbers), kept});
   }
   const bool may_grow = !has_bare_arrays(*request.kernel->module);  // each is small enough to be watched
   const bool alone = settings().reads_grid && settings().shapes.empty();
@@ -598,23 +599,24 @@ void OtherNumbers::alter_wide(const LaunchRequest& request, uint32_t variant) {
   for (const WidePart& part : wide_parts(request)) {
     const auto& [allocation, numbers, member] = part;
     const uint32_t each = numbers.of.number.bytes;
-    const bool beyond = wide.data == WideLaunch::Data::kBeyond && wide.buffer == number;
+    const bool beyond = wide.data == WideLaunch::Data::kBeyond && wide.buffer == number, kept = is_kept(*allocation);
     const bool carries = wide.data == WideLaunch::Data::kCarry && each * 8 > wide.bits;
     const bool raised = (wide.data == WideLaunch::Data::kRaised || carries) && !numbers.of.constant;
     const bool equal = wide.data == WideLaunch::Data::kEqual && numbers.of.constant && each > 2;
-    const bool full =
-        wide.data == WideLaunch::Data::kFull && numbers.of.constant && (each <= 2 || each * 8 == wide.bits);
+    const bool extreme = wide.data == WideLaunch::Data::kLowest || wide.data == WideLaunch::Data::kGreatest;
+    const bool full = numbers.of.constant && (wide.data == WideLaunch::Data::kFull ? each <= 2 || each * 8 == wide.bits
+                                                                                   : extreme && each <= 2);
     const bool longer = wide.data == WideLaunch::Data::kLong && is_rising(*allocation, numbers);
     ++number;
-    if (!part.integers() || !(beyond || raised || equal || full || longer)) continue;
+    if (!part.integers() || !(beyond || (!kept && (raised || equal || full || longer)))) continue;
     auto* at = reinterpret_cast<char*>(allocation->base);  // NOLINT(performance-no-int-to-ptr)
     if (member)
       change_column(at, allocation->bytes, numbers.members->stride, *member,
-                    [&](char* first, uint64_t bytes) { widen(first, bytes, each, wide.data, wide.bits); });
+                    [&](char* first, uint64_t bytes) { widen(first, bytes, each, wide.data, wide.bits, kept); });
     else if (longer)
       lengthen(at, allocation->bytes - allocation->room, each, wide.bits);
     else
-      widen(at, allocation->bytes, each, wide.data, wide.bits);
+      widen(at, allocation->bytes, each, wide.data, wide.bits, kept);
     shadow_uploaded(at, allocation->bytes);
   }
   told_ = name_of(wide);

@@ -16,11 +16,12 @@ constexpr uint64_t kMostAccesses = 8u << 20;  // accesses of a widened launch, e
 constexpr size_t kMostFactors = 4, kMostWidths = 2, kMostLaunches = 40;
 constexpr uint64_t kMostOfPart = 24u << 20;
 constexpr uint64_t kLeastCount = 5;  // what is below is often a mode
-constexpr size_t kFewFactors = 3, kFewLopsided = 4, kMostParts = 6, kMostFar = 6;
-constexpr uint64_t kFarthest = 8;        // one of so many reaches as far as the range does
-constexpr uint32_t kWidest = 18;         // bits of an index into the room that memory has
-constexpr uint32_t kWord = 32;           // of a total that was one of 64 bits
-constexpr uint32_t kLarge = 0x3FFFFFFF;  // four of them are more than a word holds
+constexpr size_t kFewFactors = 3, kFewLopsided = 4, kMostParts = 6, kMostFar = 6, kMostOfDigits = 16;
+constexpr uint64_t kFarthest = 8;                    // one of so many reaches as far as the range does
+constexpr uint32_t kWidest = 18;                     // bits of an index into the room that memory has
+constexpr uint32_t kWord = 32;                       // of a total that was one of 64 bits
+constexpr uint32_t kProductOfBytes = 14, kByte = 7;  // digits of the greatest
+constexpr uint32_t kLarge = 0x3FFFFFFF;              // four of them are more than a word holds
 
 uint64_t mixed(uint64_t x) {  // splitmix64's finaliser
   x += 0x9E3779B97F4A7C15ull;
@@ -101,6 +102,37 @@ void add_expensive(const LaunchRequest& request, const std::vector<Quantity>& sl
   }
 }
 
+// A float of so many binary digits: so many bytes, and products of two, add up to more than these, and so do integers
+// beyond them.
+void add_digits(const LaunchRequest& request, const std::vector<Quantity>& slots,
+                const std::vector<WideBuffer>& buffers, uint32_t bits, const std::vector<LaunchShape>& beside,
+                uint64_t accesses, bool may_grow, std::vector<WideLaunch>& found) {
+  OtherSize own;
+  own.grid = request.grid;
+  bool bytes = false, written = false;
+  for (size_t b = 0; b < buffers.size(); ++b) {
+    bytes |= buffers[b].narrow && buffers[b].constant && !buffers[b].kept;
+    written |= buffers[b].integers && !buffers[b].constant && !buffers[b].kept;
+    if (buffers[b].integers && buffers[b].constant && !buffers[b].narrow)
+      found.push_back({own, WideLaunch::Data::kBeyond, b, bits});
+  }
+  if (written) found.push_back({own, WideLaunch::Data::kRaised, 0, bits});
+  if (written) found.push_back({own, WideLaunch::Data::kCarry, 0, bits});
+  if (!bytes || !may_grow) return;
+  const std::vector<uint64_t> counted = counts(request, slots, buffers);
+  for (const uint32_t digits : {bits - kProductOfBytes, bits - kByte}) {
+    std::vector<OtherSize> sizes =
+        multiples(slots, request, factors(counted, digits, accesses, kMostAccesses, kMostFactors), beside);
+    for (const int64_t factor : factors(counted, digits, 1, UINT64_MAX >> 1, kFewFactors)) {
+      if (!beside.empty() || uint64_t(factor) * std::max<uint64_t>(1, accesses) <= kMostAccesses) continue;
+      const std::vector<OtherSize> more = lopsided(slots, request, factor, accesses, kMostAccesses);
+      sizes.insert(sizes.end(), more.begin(), more.end());
+    }
+    for (const OtherSize& size : sizes)
+      if (size.larger) found.push_back({size, WideLaunch::Data::kGreatest, 0, digits});
+  }
+}
+
 template <class Value>
 Value median(const char* at, uint64_t count) {
   std::vector<Value> values(count);
@@ -110,20 +142,24 @@ Value median(const char* at, uint64_t count) {
 }
 
 template <class Value>
-void widen_as(char* at, uint64_t bytes, WideLaunch::Data data, uint32_t bits) {
+void widen_as(char* at, uint64_t bytes, WideLaunch::Data data, uint32_t bits, bool by_value) {
   const uint64_t count = bytes / sizeof(Value), held = 1ull << bits;
   if (count == 0) return;
   // What rises throughout may say where other things begin and end: counts of less than nothing, where it falls.
   std::vector<Value> values(count);
   std::memcpy(values.data(), at, count * sizeof(Value));
   const bool rising = rises(values);
-  if (rising && data == WideLaunch::Data::kFull) return;
+  const bool filled =
+      data == WideLaunch::Data::kFull || data == WideLaunch::Data::kLowest || data == WideLaunch::Data::kGreatest;
+  if (rising && filled) return;
   const Value usual = median<Value>(at, count);
   for (uint64_t i = 0; i < count; ++i) {
     Value value = values[i];
-    const uint64_t chance = mixed(i + bits);
+    const uint64_t chance = mixed((by_value ? uint64_t(value) : i) + bits);
     if (data == WideLaunch::Data::kEqual) value = usual;
     if (data == WideLaunch::Data::kFull) value = bits == kWord ? Value(kLarge - i % 7) : Value(~uint64_t(0));
+    if (data == WideLaunch::Data::kLowest) value = Value(1ull << (8 * sizeof(Value) - 1));
+    if (data == WideLaunch::Data::kGreatest) value = Value((1ull << (8 * sizeof(Value) - 1)) - 1 - chance % 2 * 2);
     if (data == WideLaunch::Data::kCarry) value = Value(held - 1 - i % 3);
     if (data == WideLaunch::Data::kRaised) value = Value(uint64_t(value) + held + 5);
     if (data == WideLaunch::Data::kBeyond && chance % 8 == 0)
@@ -166,7 +202,9 @@ std::vector<WideLaunch> wide_launches(const LaunchRequest& request, const std::v
                                       bool alone) {
   using Data = WideLaunch::Data;
   std::vector<WideLaunch> found;
-  const auto has = [&](auto what) { return std::any_of(buffers.begin(), buffers.end(), what); };
+  const auto has = [&](auto what) {
+    return std::any_of(buffers.begin(), buffers.end(), [&](const WideBuffer& b) { return !b.kept && what(b); });
+  };
   const bool equal = has([](const WideBuffer& b) { return b.integers && b.constant; });
   const bool full = has([](const WideBuffer& b) { return b.narrow && b.constant; });
   const bool written = has([](const WideBuffer& b) { return b.integers && !b.constant; });
@@ -179,16 +217,21 @@ std::vector<WideLaunch> wide_launches(const LaunchRequest& request, const std::v
     found.back().size.grid = Dim3{}, found.back().size.alone = true;
   };
   const std::vector<uint64_t> counted = counts(request, slots, buffers);
-  std::vector<WideLaunch> lopsided_ones, parts;
+  std::vector<WideLaunch> lopsided_ones, parts, digits;
   size_t added = 0;
   OtherSize own;
   own.grid = request.grid;
   for (const uint32_t bits : widths) {
+    if (bits > kWidest && bits < kWord) {
+      add_digits(request, slots, buffers, bits, beside, accesses, may_grow, digits);
+      continue;
+    }
     if (bits == kWord && equal) found.push_back({own, Data::kFull, 0, bits});
     if (bits <= kWord && written) found.push_back({own, Data::kCarry, 0, bits});
     if (bits <= kWord && may_grow && beside.empty()) add_far(request, slots, bits, equal, found);
     if (bits > kWidest || added++ == kMostWidths) continue;
     add(own, bits);
+    if (full) found.push_back({own, Data::kLowest, 0, bits});
     for (size_t b = 0; b < buffers.size(); ++b)
       if (buffers[b].integers && buffers[b].constant && !buffers[b].narrow)
         found.push_back({own, Data::kBeyond, b, bits});
@@ -200,6 +243,8 @@ std::vector<WideLaunch> wide_launches(const LaunchRequest& request, const std::v
     if (beside.empty()) add_expensive(request, slots, counted, bits, accesses, lopsided_ones, parts);
   }
   if (found.size() > kMostLaunches) found.resize(kMostLaunches);
+  if (digits.size() > kMostOfDigits) digits.resize(kMostOfDigits);
+  found.insert(found.end(), digits.begin(), digits.end());
   found.insert(found.end(), lopsided_ones.begin(), lopsided_ones.end());
   found.insert(found.end(), parts.begin(), parts.end());
   return found;
@@ -241,11 +286,11 @@ void vary_room(char* at, uint64_t asked, uint64_t bytes, const Number& number, u
   if (number.kind == NumberKind::kInteger && number.bytes == 4) vary(int32_t());
 }
 
-void widen(char* at, uint64_t bytes, uint32_t each, WideLaunch::Data data, uint32_t bits) {
-  if (each == 1) widen_as<uint8_t>(at, bytes, data, bits);
-  if (each == 2) widen_as<uint16_t>(at, bytes, data, bits);
-  if (each == 4) widen_as<uint32_t>(at, bytes, data, bits);
-  if (each == 8) widen_as<uint64_t>(at, bytes, data, bits);
+void widen(char* at, uint64_t bytes, uint32_t each, WideLaunch::Data data, uint32_t bits, bool by_value) {
+  if (each == 1) widen_as<uint8_t>(at, bytes, data, bits, by_value);
+  if (each == 2) widen_as<uint16_t>(at, bytes, data, bits, by_value);
+  if (each == 4) widen_as<uint32_t>(at, bytes, data, bits, by_value);
+  if (each == 8) widen_as<uint64_t>(at, bytes, data, bits, by_value);
 }
 
 void lengthen(char* at, uint64_t asked, uint32_t each, uint32_t bits) {
@@ -286,6 +331,10 @@ const char* name_of(const WideLaunch& launch) {
       return "results that begin beyond the narrower width";
     case WideLaunch::Data::kLong:
       return "a longer part of a list";
+    case WideLaunch::Data::kLowest:
+      return "small integers the least that they can be";
+    case WideLaunch::Data::kGreatest:
+      return "larger sums of small integers";
     case WideLaunch::Data::kCarry:
       return "results that begin at the largest that the narrower width holds";
   }

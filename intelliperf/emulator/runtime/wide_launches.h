@@ -11,12 +11,14 @@ namespace simt {
 struct WideLaunch {
   enum class Data : uint8_t {
     kOwn,
-    kEqual,   // integers that are only read all have one value: what counts them counts all of them in one place
-    kFull,    // those of one and two bytes have all bits set: what adds them up
-    kBeyond,  // an eighth of the integers of one buffer that is only read, raised by what the bits hold or half of it
-    kRaised,  // all integers that may be written, raised by what the bits hold
-    kLong,    // one part of a list that rises throughout gets longer: it may say where rows begin
-    kCarry,   // the same, to the largest that the bits hold and a little less: the next addition carries
+    kEqual,     // integers that are only read all have one value: what counts them counts all of them in one place
+    kFull,      // those of one and two bytes have all bits set: what adds them up
+    kBeyond,    // an eighth of the integers of one buffer that is only read, raised by what the bits hold or half of it
+    kRaised,    // all integers that may be written, raised by what the bits hold
+    kLong,      // one part of a list that rises throughout gets longer: it may say where rows begin
+    kCarry,     // the same, to the largest that the bits hold and a little less: the next addition carries
+    kLowest,    // those of one and two bytes that are only read are the least that they can be: products of two add up
+    kGreatest,  // or odd numbers near the greatest: sums of them have all their digits
   };
   OtherSize size;
   Data data = Data::kOwn;
@@ -33,6 +35,7 @@ struct WideBuffer {
   bool integers = false, narrow = false;  // narrow: of one or two bytes
   bool constant = false;
   bool rising = false;  // throughout
+  bool kept = false;    // in no fixed order: what becomes of a number may go by itself alone
 };
 
 // Those that a launch with these buffers may have. `accesses`: those that it makes as it is; more than some
@@ -42,8 +45,8 @@ std::vector<WideLaunch> wide_launches(const LaunchRequest& request, const std::v
                                       const std::vector<LaunchShape>& beside, uint64_t accesses, bool may_grow,
                                       bool alone);
 
-// Overwrites `bytes` of integers of `each` bytes.
-void widen(char* at, uint64_t bytes, uint32_t each, WideLaunch::Data data, uint32_t bits);
+// Overwrites `bytes` of integers of `each` bytes. `by_value`: which of them are others goes by what they are.
+void widen(char* at, uint64_t bytes, uint32_t each, WideLaunch::Data data, uint32_t bits, bool by_value);
 
 // From the middle of the `asked` first bytes on, integers of `each` bytes are raised by more than the bits hold.
 void lengthen(char* at, uint64_t asked, uint32_t each, uint32_t bits);
