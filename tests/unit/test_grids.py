@@ -28,13 +28,13 @@ _MAIN = """define i32 @main(i32 %argc, i32 %m) {{
             "  %s = sdiv exact i32 %n, 2\n  %g = tail call i32 @llvm.smin.i32(i32 %s, i32 1024)",
             "@1 #2 sdiv.32 #1024 smin.32",
         ),
-        ("  %g = udiv i32 %m, 256", ""),  # no argument of the kernel
+        ("  %g = udiv i32 %m, 256", "=x"),  # no argument of the kernel
         ("  %g = add i32 7, 1", ""),
         ("  %g = call i32 @blocks(i32 %n)", ""),
     ],
 )
 def test_a_grid_is_a_formula_of_the_kernels_arguments(body: str, expected: str) -> None:
-    formula = f"2:{expected} trunc.32 #4294967296 or.64:#1"
+    formula = f"2:{expected if expected == '=x' else f'{expected} trunc.32'} #4294967296 or.64:#1"
     assert grid_formulas(_MAIN.format(body=body), {"scale"}) == ((formula,) if expected else ())
     assert grid_formulas(_MAIN.format(body=body), {"other"}) == ()
     calculated = _MAIN.replace("i64 4294967552", "i64 %b")
@@ -45,6 +45,29 @@ def test_dynamic_lds_that_depends_on_an_argument_stands_behind_the_grid() -> Non
     body = "  %g = udiv i32 %n, 256\n  %c = zext i32 %n to i64\n  %l = shl nuw i64 %c, 2"
     text = _MAIN.replace("i64 noundef 0", "i64 noundef %l").format(body=body)
     assert [one.split(":")[3] for one in grid_formulas(text, {"scale"})] == ["@1 trunc.32 #2 shl.64"]
+
+
+@pytest.mark.parametrize(
+    ("blocks", "grid"), [("udiv i32 %m, 256", "=x #4294967296 or.64:#1"), ("call i32 @blocks(i32 %n)", "*:*")]
+)
+def test_dynamic_lds_is_known_where_the_grid_is_not(blocks: str, grid: str) -> None:
+    body = f"  %g = {blocks}\n  %c = zext i32 %n to i64\n  %l = shl nuw i64 %c, 2"
+    text = _MAIN.replace("i64 noundef 0", "i64 noundef %l").format(body=body)
+    assert grid_formulas(text, {"scale"}) == (f"2:{grid}:@1 trunc.32 #2 shl.64",)
+
+
+@pytest.mark.parametrize(
+    ("more", "known"),
+    [("%m", True), ("%called", True), ("%mixed", False)],  # one that an argument has a share in may change with it
+)
+def test_a_dimension_that_goes_by_no_argument_stays_as_it_is(more: str, known: bool) -> None:
+    body = (
+        "  %g = udiv i32 %n, 256\n  %called = call i32 @rows()\n  %mixed = mul i32 %n, %called\n"
+        f"  %y = zext i32 {more} to i64\n  %h = shl nuw i64 %y, 32"
+    )
+    text = _MAIN.replace("or disjoint i64 %w, 4294967296", "or disjoint i64 %h, %w").format(body=body)
+    formula = "2:@1 #256 udiv.32 trunc.32 =y #32 shl.64 or.64:#1"
+    assert grid_formulas(text, {"scale"}) == ((formula,) if known else ())
 
 
 @pytest.mark.parametrize(

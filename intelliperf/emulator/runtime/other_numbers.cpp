@@ -117,10 +117,26 @@ bool is_rising(const Allocation& a, const Numbers& numbers) {
   return rise(reinterpret_cast<const char*>(a.base), a.bytes - a.room, numbers.of.number.bytes);  // NOLINT
 }
 
+// Twice as many blocks where no number of the launch says how many there are: for as many more rows there is room.
+void add_free_grids(const LaunchRequest& request, std::vector<OtherSize>& found) {
+  constexpr uint32_t kMostBlocks = UINT16_MAX / 2;
+  constexpr size_t kBehind = 4;
+  for (const char dimension : {'x', 'y', 'z'}) {
+    OtherSize more;
+    more.grid = request.grid;
+    more.larger = true;
+    uint32_t& blocks = dimension == 'x' ? more.grid.x : dimension == 'y' ? more.grid.y : more.grid.z;
+    if (blocks > kMostBlocks || !is_free(request, dimension)) continue;
+    blocks *= 2;
+    found.insert(found.begin() + int64_t(std::min(kBehind, found.size())), more);
+  }
+}
+
 std::vector<OtherSize> sizes_of(const LaunchRequest& request) {
   const bool may_grow = !has_bare_arrays(*request.kernel->module) && may_be_watched(request);
   std::vector<OtherSize> found =
       other_sizes(settings().slots, request, settings().constants, settings().shapes, may_grow);
+  if (may_grow && settings().shapes.empty()) add_free_grids(request, found);
   if (!settings().reads_grid || !settings().shapes.empty()) return found;
   for (const OtherSize& other : other_grids(request))
     if (may_grow || !other.larger) found.push_back(other);
@@ -513,7 +529,7 @@ void OtherNumbers::alter_size(const LaunchRequest& request, const OtherSize& oth
 
 // As the host would for these arguments, where it is known how it does.
 void OtherNumbers::choose_grid(const LaunchRequest& request) {
-  Dim3 grid;
+  Dim3 grid = altered_.grid;
   uint32_t lds = request.dynamic_lds;
   if (own_grid(request, arguments_.data(), grid, lds)) altered_.grid = grid, altered_.dynamic_lds = lds;
 }

@@ -16,9 +16,11 @@ struct GridFormula {
     uint32_t bits = 64;  // of its operands
     int64_t argument = -1;
     uint64_t constant = 0;
+    char dimension = 0;  // of the launch as it is
   };
   size_t arguments = 0;               // that the kernel takes
   std::vector<Word> x_and_y, z, lds;  // lds: empty where it does not depend on them
+  bool of_grid = true;                // false: only the LDS is known
 };
 
 using Word = GridFormula::Word;
@@ -31,6 +33,8 @@ std::vector<Word> read_words(const std::string& text) {
     const size_t dot = one.find('.');
     if (one[0] == '@')
       word.argument = strtoll(one.c_str() + 1, nullptr, 10);
+    else if (one[0] == '=')
+      word.dimension = one[1];
     else if (one[0] == '#')
       word.constant = uint64_t(strtoll(one.c_str() + 1, nullptr, 10));
     else if (dot != std::string::npos)
@@ -98,11 +102,17 @@ uint64_t argument_of(const LaunchRequest& request, void* const* arguments, int64
   return value;
 }
 
+uint64_t number_of(const Word& word, const LaunchRequest& request, void* const* arguments) {
+  const auto [x, y, z] = request.grid;
+  if (word.dimension) return word.dimension == 'x' ? x : word.dimension == 'y' ? y : z;
+  return word.argument < 0 ? word.constant : argument_of(request, arguments, word.argument);
+}
+
 bool evaluate(const std::vector<Word>& words, const LaunchRequest& request, void* const* arguments, uint64_t& value) {
   std::vector<uint64_t> stack;
   for (const Word& word : words) {
     if (word.what.empty()) {
-      stack.push_back(word.argument < 0 ? word.constant : argument_of(request, arguments, word.argument));
+      stack.push_back(number_of(word, request, arguments));
       continue;
     }
     if (word.what == "sext" || word.what == "trunc") {
@@ -124,6 +134,7 @@ bool evaluate(const std::vector<Word>& words, const LaunchRequest& request, void
 }
 
 bool grid_of(const GridFormula& formula, const LaunchRequest& request, void* const* arguments, Dim3& grid) {
+  if (!formula.of_grid) return true;
   uint64_t x_and_y = 0, z = 0;
   if (!evaluate(formula.x_and_y, request, arguments, x_and_y) || !evaluate(formula.z, request, arguments, z))
     return false;
@@ -157,7 +168,8 @@ std::vector<GridFormula> read_formulas(const std::string& text) {
     if (first == std::string::npos || second == std::string::npos) continue;
     found.push_back({strtoul(one.c_str(), nullptr, 10), read_words(one.substr(first + 1, second - first - 1)),
                      read_words(one.substr(second + 1, third - second - 1)),
-                     third == std::string::npos ? std::vector<Word>() : read_words(one.substr(third + 1))});
+                     third == std::string::npos ? std::vector<Word>() : read_words(one.substr(third + 1)),
+                     one[first + 1] != '*'});
   }
   return found;
 }
@@ -177,9 +189,22 @@ bool goes_by(int64_t parameter) {
          });
 }
 
+bool is_free(const LaunchRequest& request, char dimension) {
+  const auto has = [&](const std::vector<Word>& words) {
+    return std::any_of(words.begin(), words.end(), [&](const Word& word) { return word.dimension == dimension; });
+  };
+  bool found = false;
+  for (const GridFormula& one : formulas()) {
+    if (one.arguments != request.kernel->parameters.size()) continue;
+    if (!has(one.x_and_y) && !has(one.z)) return false;
+    found = true;
+  }
+  return found;
+}
+
 bool own_grid(const LaunchRequest& request, void* const* altered, Dim3& grid, uint32_t& lds) {
   for (const GridFormula& formula : formulas()) {
-    Dim3 now;
+    Dim3 now = request.grid;
     if (formula.arguments != request.kernel->parameters.size()) continue;
     if (!grid_of(formula, request, request.arguments, now)) continue;
     if (now.x != request.grid.x || now.y != request.grid.y || now.z != request.grid.z) continue;

@@ -11,8 +11,11 @@ namespace simt {
 // Whether the host computes a grid from that argument of the kernel.
 bool goes_by(int64_t parameter);
 
-// False where no formula gives the launch as it is, or none of its arguments is another one in `altered`. `lds`: stays
-// where no formula tells.
+// Whether the host chooses the grid's extent in that dimension ('x', 'y', 'z') by nothing that the kernel is handed.
+bool is_free(const LaunchRequest& request, char dimension);
+
+// False where no formula gives the launch as it is, or none of its arguments is another one in `altered`. `grid` and
+// `lds` stay where no formula tells.
 bool own_grid(const LaunchRequest& request, void* const* altered, Dim3& grid, uint32_t& lds);
 
 }  // namespace simt

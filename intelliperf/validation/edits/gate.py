@@ -42,7 +42,8 @@ class StaticVerdict:
     synchronisation: bool = False  # barriers, atomics or LDS came or went
     unread: str = ""
     needs: Needs = Needs.NOTHING  # what the host code asks to be declared
-    grids: tuple[tuple[str, ...], tuple[str, ...]] | None = None  # of original and candidate, see `grids`
+    # Of original and candidate, see `grids`; None where they are not known, or launches are not repeated one by one.
+    grids: tuple[tuple[str, ...], tuple[str, ...]] | None = field(default=None, compare=False)
     host: Host | None = field(default=None, compare=False)  # the candidate's, where it was compiled
     unchanged: bool = False  # comments and layout apart, and where they stand is not part of the program either
 
@@ -200,7 +201,7 @@ def _compiled(
         restricted=any(_restricts(pair[1]) > _restricts(pair[0]) for pair in rows.values()),
         synchronisation=any(words.synchronising(pair[0]) != words.synchronising(pair[1]) for pair in rows.values()),
         needs=needs,
-        grids=_grids(reading, old, new, _targets(devices, kernel_name)) if needs is Needs.GEOMETRY else None,
+        grids=_grids(reading, old, new, _targets(devices, kernel_name)) if needs <= Needs.GEOMETRY else None,
         host=new,
     )
 

@@ -1,7 +1,8 @@
 """How the host computes a launch's grid and dynamic LDS from the arguments that it hands to the kernel.
 
 A formula is a row of words as the emulator's runtime reads them (own_grids.h): what they stand for is put on a stack.
-`@3` is an argument, `#7` a constant, and `add.32` takes two numbers of 32 bits off the stack.
+`@3` is an argument, `#7` a constant, `=y` what the launch has in that dimension, and `add.32` takes two numbers of 32
+bits off the stack. `*` stands for a grid that is calculated otherwise, beside LDS that is known.
 """
 
 from __future__ import annotations
@@ -24,6 +25,10 @@ _LOAD = re.compile(r"load i\d+, ptr (\S+?)(?:, |$)")
 _WRITES = re.compile(r"\s(?:call|invoke|store|fence|atomicrmw|cmpxchg|callbr) ")
 _WRITES_NOT = re.compile(r"PushCallConfiguration\(|@llvm\.(?:[su](?:min|max)|abs|dbg|assume|lifetime)")
 _MOST_WORDS = 60
+_HIGH = re.compile(r"shl (?:nuw |nsw )*i64 (\S+), 32$")
+_NAMED = re.compile(r"%[-\w.$]+")
+_ABOVE = 1 << 32  # y stands above x
+_UNKNOWN = "*"
 
 
 def grid_formulas(ir: str, kernels: Collection[str]) -> tuple[str, ...]:
@@ -43,12 +48,15 @@ def grid_formulas(ir: str, kernels: Collection[str]) -> tuple[str, ...]:
                 for at, one in enumerate(handed)
                 if one.split()[0] in ("i32", "i64")
             }
-            formulas = [_formula(one.split()[-1], values, arguments) for one in grid]
+            flat, depth = (one.split()[-1] for one in grid)
+            formulas = [_plane(flat, values, arguments), _of_dimension("z", depth, values, arguments)]
             asked = _formula(lds.split()[-1], values, arguments)
-            formulas += [asked] if "@" in asked else []
-            if all(formulas) and any("@" in one for one in formulas):
+            if "@" in asked:
+                known = all(formulas)
+                formulas = [one if known else _UNKNOWN for one in formulas] + [asked]
+            if all(formulas) and any("@" in one or "=" in one for one in formulas):
                 found[":".join([str(len(handed)), *formulas])] = None
-    return tuple(found)
+    return tuple(sorted(found, key=lambda formula: (_UNKNOWN in formula, "=" in formula)))  # the first that fits holds
 
 
 def _launches(body: list[str], kernels: Collection[str]) -> Iterator[tuple[list[str], str, list[str]]]:
@@ -85,10 +93,44 @@ def _first_of(name: str, values: dict[str, str]) -> str:
     return same if same.startswith("%") else name
 
 
+def _plane(name: str, values: dict[str, str], arguments: dict[str, int]) -> str:
+    """Of x, and of y above it."""
+    both = _TWO.match(values.get(name, ""))
+    if both is None or both[1] != "or":
+        return _formula(name, values, arguments)
+    for low, high in ((both[3], both[4]), (both[4], both[3])):
+        x = _of_dimension("x", low, values, arguments)
+        if high.isdecimal() and int(high) % _ABOVE == 0:
+            return f"{x} #{high} or.64" if x else ""
+        if (shifted := _HIGH.match(values.get(high, ""))) is not None:
+            y = _of_dimension("y", shifted[1], values, arguments)
+            return f"{x} {y} #32 shl.64 or.64" if x and y else ""
+    return ""
+
+
+def _of_dimension(dimension: str, name: str, values: dict[str, str], arguments: dict[str, int]) -> str:
+    """A number that has nothing to do with the arguments stays as it is."""
+    words = list(islice(_words(name, values, arguments), _MOST_WORDS + 1))
+    others = {word[1:] for word in words if word.startswith(_UNKNOWN)}
+    if not others or any(word.startswith("@") for word in words) or _depends(others, values, arguments):
+        return _formula(name, values, arguments)
+    return f"={dimension}" if len(words) <= _MOST_WORDS else ""
+
+
+def _depends(others: Collection[str], values: dict[str, str], arguments: dict[str, int]) -> bool:
+    """May these numbers be made of the arguments, or of what these are made of?"""
+    made = [word for one in arguments for word in islice(_words(one, values, {}), _MOST_WORDS)]
+    origins = {word[1:] for word in made if word.startswith(_UNKNOWN)} | arguments.keys()
+    texts = [values.get(one, "") for one in others]
+    loaded = any(text.startswith("load ") for text in texts)
+    return loaded or not origins.isdisjoint({*others, *(name for text in texts for name in _NAMED.findall(text))})
+
+
 def _formula(name: str, values: dict[str, str], arguments: dict[str, int]) -> str:
     """Empty where it is made of anything else."""
     words = list(islice(_words(name, values, arguments), _MOST_WORDS + 1))
-    return "" if "" in words or len(words) > _MOST_WORDS else " ".join(words)
+    known = not any(word.startswith(_UNKNOWN) for word in words)
+    return " ".join(words) if known and len(words) <= _MOST_WORDS else ""
 
 
 def _words(name: str, values: dict[str, str], arguments: dict[str, int]) -> Iterator[str]:
@@ -109,4 +151,4 @@ def _words(name: str, values: dict[str, str], arguments: dict[str, int]) -> Iter
             yield from _words(one.split()[-1], values, arguments)
         yield f"{choice[2]}.{choice[1]}"
     else:
-        yield ""
+        yield f"{_UNKNOWN}{name}"
