@@ -58,7 +58,8 @@ LARGER = "a larger size"  # what the device tells of such launches
 # Of a launch of which only the first block runs: of its own size, and then of larger ones, which would take too long.
 PART, PART_OF_LARGER = "a part of the grid", "a part of a larger launch"
 CROWDED = "the most frequent integers replaced"  # by others of the same list, even where it is in no fixed order
-ONE_ROW = "one part of a list with all of it"  # which one may go by such a list
+# Which part it is may go by such a list.
+ONE_ROW = ("one part of a list with all of it", "a larger size, and one part of a list with all of it")
 _EACH = "scalar arguments, members of structs and device variables each by itself"
 _BY = (
     "(one, three, half, a prime, very few, what only one of the two compares with, the largest unsigned number), "
@@ -331,7 +332,7 @@ class DoubtingChecker:
 
     def _altered_otherwise(self, base: Paused, other: Paused, pairing: Pairing) -> bool:
         """Went what became of a row by a list whose order is not the same in both?"""
-        return base.dispatch.alteration == ONE_ROW and self._reads_others(base, other, pairing, in_order=True)
+        return base.dispatch.alteration in ONE_ROW and self._reads_others(base, other, pairing, in_order=True)
 
     def _goes_by_order(self, base: Paused, other: Paused, pairing: Pairing) -> bool:
         parts = self._takes_parts(base) and self._reordered(base, other, pairing)

@@ -290,7 +290,7 @@ bool alter_integers(std::vector<Value>& values, const BufferNumbers& numbers, ui
       const bool less = usual == high || (usual > low && (chance & 1024));
       value = apart ? Value(less ? usual - 1 : usual + 1) : usual;
     } else if (kind == DataKind::kNamed) {
-      value = Value(bounds.named + (chance % 4 ? 0 : chance / 4 % 2 ? 1 : -1));
+      value = Value(bounds.named + (chance % 4 || values.size() == 1 ? 0 : chance / 4 % 2 ? 1 : -1));
     } else if (kind == DataKind::kRamp) {
       value = Value(double(high) * double(i) / double(values.size()));
     } else if (kind == DataKind::kEveryValue) {

@@ -117,6 +117,37 @@ bool is_rising(const Allocation& a, const Numbers& numbers) {
   return rise(reinterpret_cast<const char*>(a.base), a.bytes - a.room, numbers.of.number.bytes);  // NOLINT
 }
 
+// How much lists of integers that rise throughout share out, at most: they may say where rows begin.
+uint64_t shared_out(const LaunchRequest& request) {
+  uint64_t most = 0;
+  for (const auto& [allocation, numbers] : in_order(request)) {
+    const uint32_t each = numbers.of.number.bytes;
+    if ((each != 4 && each != 8) || !is_rising(*allocation, numbers)) continue;
+    const auto* at = reinterpret_cast<const char*>(allocation->base);  // NOLINT(performance-no-int-to-ptr)
+    uint64_t first = 0, last = 0;
+    std::memcpy(&first, at, each);
+    std::memcpy(&last, at + (allocation->bytes - allocation->room) / each * each - each, each);
+    most = std::max(most, last - first);
+  }
+  return most;
+}
+
+// A number that bounds how long a row is has to grow with it.
+void add_long_rows(const LaunchRequest& request, std::vector<OtherSize>& found) {
+  constexpr size_t kBehind = 8;
+  const uint64_t longest = shared_out(request);
+  std::vector<OtherSize> added;
+  for (size_t i = 0; longest && i < settings().slots.size(); ++i) {
+    const uint64_t own = size_in(settings().slots[i], request);
+    OtherSize other;
+    if (own < uint64_t(kLeastSize) || own >= longest) continue;
+    if (!other_size(settings().slots, request, settings().shapes, true, i, int64_t(longest), other)) continue;
+    added.push_back(other);
+    added.back().rows = true;
+  }
+  found.insert(found.begin() + int64_t(std::min(kBehind, found.size())), added.begin(), added.end());
+}
+
 // Twice as many blocks where no number of the launch says how many there are: for as many more rows there is room.
 void add_free_grids(const LaunchRequest& request, std::vector<OtherSize>& found) {
   constexpr uint32_t kMostBlocks = UINT16_MAX / 2;
@@ -136,6 +167,7 @@ std::vector<OtherSize> sizes_of(const LaunchRequest& request) {
   const bool may_grow = !has_bare_arrays(*request.kernel->module) && may_be_watched(request);
   std::vector<OtherSize> found =
       other_sizes(settings().slots, request, settings().constants, settings().shapes, may_grow);
+  if (may_grow) add_long_rows(request, found);
   if (may_grow && settings().shapes.empty()) add_free_grids(request, found);
   if (!settings().reads_grid || !settings().shapes.empty()) return found;
   for (const OtherSize& other : other_grids(request))
@@ -237,9 +269,10 @@ struct Named {
 
 // What only one version's code compares with may stand in every place of the data: one place may be what it looks at.
 std::vector<Named> named_of(const LaunchRequest& request) {
-  bool floats = false, integers = false;
+  bool floats = false, integers = false, counts = false;
   for (const auto& [allocation, numbers] : in_order(request)) {
     if (numbers.mixed || !numbers.of.constant) continue;
+    counts |= numbers.of.number.kind == NumberKind::kInteger && allocation->bytes == numbers.of.number.bytes;
     const bool members = numbers.members != nullptr;
     integers |= members || numbers.of.number.kind == NumberKind::kInteger;
     floats |= members || numbers.of.number.kind == NumberKind::kFloat || numbers.of.number.kind == NumberKind::kBrain;
@@ -249,7 +282,8 @@ std::vector<Named> named_of(const LaunchRequest& request) {
     for (const DataKind kind : {DataKind::kBelow, DataKind::kAbove}) found.push_back({kind, limit, 0});
   const auto& constants = settings().constants;  // the nearest to zero first, which are sizes rather
   for (size_t i = 0; integers && i < std::min(kMostNamed, constants.size()); ++i)
-    found.push_back({DataKind::kNamed, 0, constants[constants.size() - 1 - i]});
+    for (int64_t beside = 0; beside <= int64_t(counts); ++beside)  // of one more, there is a last one that is named
+      found.push_back({DataKind::kNamed, 0, constants[constants.size() - 1 - i] + beside});
   return found;
 }
 
@@ -366,6 +400,7 @@ OtherNumbers::OtherNumbers(const LaunchRequest& request, uint64_t nth, OtherNumb
     alter_size(request, size);
     if (size.alike) told_ = "a larger size, and numbers that are nearly equal";
     if (size.larger && !size.keyed && !size.alike) vary_rooms(request, 0);
+    if (size.rows) gather_rows(request, nth);
     return;
   }
   if (which >= plain.size()) {
@@ -636,6 +671,18 @@ void OtherNumbers::alter_wide(const LaunchRequest& request, uint32_t variant) {
     shadow_uploaded(at, allocation->bytes);
   }
   told_ = name_of(wide);
+}
+
+void OtherNumbers::gather_rows(const LaunchRequest& request, uint64_t nth) {
+  for (const auto& [allocation, numbers] : in_order(request)) {
+    if (!is_rising(*allocation, numbers)) continue;
+    auto* at = reinterpret_cast<char*>(allocation->base);  // NOLINT(performance-no-int-to-ptr)
+    const uint64_t asked = allocation->bytes - allocation->room;
+    Bounds bounds;
+    bounds.long_row = int64_t(asked / numbers.of.number.bytes / 2);  // the same one of lists that are equally long
+    alter_kind(at, asked, numbers.of, nth, DataKind::kOneRow, bounds);
+  }
+  told_ = "a larger size, and one part of a list with all of it";
 }
 
 void OtherNumbers::alter_copy(void* at, uint64_t bytes) {

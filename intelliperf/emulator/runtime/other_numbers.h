@@ -56,6 +56,7 @@ class OtherNumbers {
   void alter_floats(const LaunchRequest& request, const OtherSize& other);
   void alter_keys(const LaunchRequest& request, const OtherSize& other);
   void alter_as_named(const LaunchRequest& request, const NamedLaunch& launch);
+  void gather_rows(const LaunchRequest& request, uint64_t nth);
   void vary_rooms(const LaunchRequest& request, uint32_t bits);
   void alter_wide(const LaunchRequest& request, uint32_t variant);
 

@@ -117,6 +117,7 @@ std::vector<int64_t> candidates(const Quantity& slot, int64_t value, const std::
   } else if (slot.boolean) {
     wanted.push_back(value == 0);
   } else if (value < kLeastSize) {
+    if (value < -1 && 2 * value >= -most_of(slot)) return {value - 1, 2 * value};  // a cost, an offset
     if (value < 0) return wanted;
     for (const int64_t c : slot.constants)
       for (const int64_t one : {c, c + 1})

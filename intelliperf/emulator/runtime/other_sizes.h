@@ -47,6 +47,7 @@ struct OtherSize {
   bool bare =
       false;  // what only larger sizes would reach is NaN: nobody may read it, not to multiply it by zero either
   bool alike = false;    // integers that are only read are nearly equal: what tells them apart stands anywhere
+  bool rows = false;     // one part of each list that rises throughout has all of it
   bool alone = false;    // of its grid the first block
   bool extreme = false;  // the largest value of a number that is only calculated with
 };
