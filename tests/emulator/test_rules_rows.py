@@ -295,6 +295,7 @@ __device__ int counts[4];
 struct Mean { float mean = 0; int n = 0; __device__ void add(int v) { ++n; mean += (v - mean) / n; } };
 __device__ int first(const int* x, int i) { int v = x[i]; return v; }
 __device__ int squared(const int* x, int n) { int s = 0; for (int i = 0; i < n; ++i) s += x[i] * x[i]; return s; }
+__device__ int changed(int* x) { return ++x[0]; }
 __global__ void k(int* m, int* out, int rows, int cols) {
   int row = blockIdx.x * blockDim.x + threadIdx.x;
   int sum = 0;
@@ -332,6 +333,8 @@ int main() {
         ("blockIdx.x * blockDim.x + threadIdx.x", "AT(x)", "is read by a macro"),
         ("<<<4, 256>>>", "<<<4, 50>>>", "blocks of 50 threads are not whole groups of 32"),
         ("out[row] = sum;", "out[row] = sum + squared(m + row * cols, cols) + squared(m, 4) * (row > 3 ? 1 : 0);", ""),
+        ("    out[row] = sum;", "    int t = squared(&m[row * cols], cols); out[row] = sum + t;", ""),
+        ("    out[row] = sum;", "    int t = changed(&m[row * cols]); out[row] = sum + t;", "binds a reference"),
         ("int main() {", "__global__ void other(int* o) { o[0] = squared(o, 4); }\nint main() {\n", ""),
         ("    out[row] = sum;", "    out[row] = sum; if (row) out[row] = m[row * cols];", ""),
         ("    out[row] = sum;", "    counts[row % 4] += sum;", "does more than one store"),
