@@ -101,8 +101,6 @@ class Watch:
 
     def _remedy(self, now_s: float) -> str:
         now = self._now
-        if now is not None and not now.running and now_s - now.began_s >= _FIRST_TOLD_S:
-            return "; none is running, so that fewer would save no time"
         left = time_left(tuple(self._readings), now.blocks) if now is not None and now.running else None
         if now is None or (left is not None and now_s - self._begun_s + left[1] < self.limit_s):
             return ""

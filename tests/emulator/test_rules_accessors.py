@@ -90,7 +90,7 @@ def test_rows_behind_methods_and_operators_are_walked_by_groups(tmp_path: Path) 
     [
         ("{ return data[place(r, c)]; }\n  __device__ const", "{ return data[place(r, ++cols)]; }\n  __device__ const",
          "calls at, which is not const"),
-        ("return blockIdx.x * blockDim.x + threadIdx.x;", "return threadIdx.x;", "threadIdx.x is written as number()"),
+        ("return blockIdx.x * blockDim.x + threadIdx.x;", "return threadIdx.x;", "other than for the thread's number"),
     ],
 )  # fmt: skip
 def test_accessors_that_do_more_or_lead_elsewhere_are_left_alone(

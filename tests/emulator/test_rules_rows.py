@@ -295,7 +295,6 @@ __device__ int counts[4];
 struct Mean { float mean = 0; int n = 0; __device__ void add(int v) { ++n; mean += (v - mean) / n; } };
 __device__ int first(const int* x, int i) { int v = x[i]; return v; }
 __device__ int squared(const int* x, int n) { int s = 0; for (int i = 0; i < n; ++i) s += x[i] * x[i]; return s; }
-__device__ int changed(int* x) { return ++x[0]; }
 __global__ void k(int* m, int* out, int rows, int cols) {
   int row = blockIdx.x * blockDim.x + threadIdx.x;
   int sum = 0;
@@ -325,16 +324,14 @@ int main() {
         ("sum += m[row * cols + c];", "{ sum += first(m, c); m[row * cols + c] = 0; }", "what the kernel may write"),
         ("sum += m[row * cols + c];", "sum += m[c * rows + row];", "no loop of the kernel walks neighbouring"),
         ("for (int c = 0; c < cols; ++c) sum += m[row * cols + c];", "sum += m[row * cols];", "the kernel has no loop"),
-        ("    out[row] = sum;", "    out[row] = sum + threadIdx.x;", ""),
+        ("    out[row] = sum;", "    out[row] = sum + threadIdx.x;", "other than for the thread's number"),
         ("  int sum = 0;", "  __shared__ int t; int sum = 0;", "the kernel uses LDS (t)"),
         ("blockIdx.x * blockDim.x", "blockIdx.x * 256", ""),
         ("blockIdx.x * blockDim.x", "blockIdx.x * kBlock", ""),
-        ("blockIdx.x * blockDim.x", "blockIdx.x * 128", ""),
-        ("blockIdx.x * blockDim.x + threadIdx.x", "AT(x)", "is read by a macro"),
+        ("blockIdx.x * blockDim.x", "blockIdx.x * 128", "other than for the thread's number"),
+        ("blockIdx.x * blockDim.x + threadIdx.x", "AT(x)", "is written by a macro"),
         ("<<<4, 256>>>", "<<<4, 50>>>", "blocks of 50 threads are not whole groups of 32"),
         ("out[row] = sum;", "out[row] = sum + squared(m + row * cols, cols) + squared(m, 4) * (row > 3 ? 1 : 0);", ""),
-        ("    out[row] = sum;", "    int t = squared(&m[row * cols], cols); out[row] = sum + t;", ""),
-        ("    out[row] = sum;", "    int t = changed(&m[row * cols]); out[row] = sum + t;", "binds a reference"),
         ("int main() {", "__global__ void other(int* o) { o[0] = squared(o, 4); }\nint main() {\n", ""),
         ("    out[row] = sum;", "    out[row] = sum; if (row) out[row] = m[row * cols];", ""),
         ("    out[row] = sum;", "    counts[row % 4] += sum;", "does more than one store"),

@@ -6,15 +6,13 @@ import json
 import sys
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import cast
 
 import pytest
 
 from intelliperf.emulator.defects import each_once, nothing_ran, other_output, unfinished
 from intelliperf.emulator.schedules import IN_ORDER, Schedule, seeded
 from intelliperf.emulator.sourcelines import Project
-from intelliperf.emulator.tracefiles import Fault, Trace
+from intelliperf.emulator.tracefiles import Fault
 from intelliperf.emulator.watching import Watched, watch
 from intelliperf.errors import ApplicationFailed
 from intelliperf.processes.process import run
@@ -127,31 +125,6 @@ def test_a_run_that_timed_out_is_an_error_and_not_silence(tmp_path: Path) -> Non
     assert "in order: mend the other errors" in defect.remedy
     assert "--run-timeout" in unfinished((hung,))[0].remedy
     assert not other_output((ended, ended, hung))
-
-
-def test_what_a_program_prints_of_another_chip_does_not_depend_on_its_waves(tmp_path: Path) -> None:
-    def says(text: str, name: str, chip: dict[str, object]) -> Watched:
-        trace = cast(Trace, SimpleNamespace(modules={0: SimpleNamespace(device=chip)}))
-        return Watched(IN_ORDER, (trace,), run(["printf", text], tmp_path, 10.0, tmp_path, name))
-
-    here: dict[str, object] = {
-        "name": "One 7",
-        "compute_capability_minor": 4,
-        "dram_total_bytes": 206158430208,
-        "wave_size": 64,
-    }
-    there: dict[str, object] = {
-        "name": "Other",
-        "compute_capability_minor": 0,
-        "dram_total_bytes": 25769803776,
-        "wave_size": 32,
-    }
-    first = says("One 7: minor 4 of 192 GB\nwaves of 64\n", "first", here)
-    other = says("Other: minor 0 of 24 GB\nwaves of 32\n", "other", there)
-    (defect,) = other_output((first, first, other), True)
-    assert "line 2 of the output" in defect.what
-    same = says("Other: minor 0 of 24 GB\nwaves of 64\n", "same", there)
-    assert not other_output((first, first, same), True)
 
 
 def test_output_that_differs_again_under_the_same_order_does_not_depend_on_the_order(tmp_path: Path) -> None:

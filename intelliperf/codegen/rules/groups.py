@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 LANES = 32
-THREAD = "threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)"
 
 
 @dataclass(frozen=True)
@@ -17,13 +16,10 @@ class Sharing:
 
     lanes: int
     stride: int
-    of_any_block: bool = False  # also of blocks of more than one dimension
 
     @property
     def lane(self) -> str:
         """A thread's place among those that it shares with."""
-        if self.of_any_block:
-            return f"({THREAD}) % {LANES}"
         return f"threadIdx.x % {LANES}" + (f" / {self.stride}" if self.stride > 1 else "")
 
     @property

@@ -11,9 +11,8 @@ thread, at every launch; no barrier, wave operation, LDS or volatile memory.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from intelliperf.codegen.rules import groups
@@ -22,7 +21,6 @@ from intelliperf.codegen.rules.blocks import Program, scaled_grid
 from intelliperf.codegen.rules.declarations import declare, unused_name
 from intelliperf.codegen.rules.guards import statement_end
 from intelliperf.codegen.rules.independence import Independence
-from intelliperf.codegen.rules.kept_coordinates import keep_coordinates
 from intelliperf.codegen.rules.lanes import written
 from intelliperf.codegen.rules.lds_arrays import is_shared
 from intelliperf.codegen.rules.polynomials import GRID_THREAD, Algebra, atom
@@ -88,15 +86,13 @@ class RowPerWave:
             for kernel in place.functions:
                 plans = _plans(problem, place, kernel, self.sharing)
                 before = {path: list(problem.source(path).splices) for path in problem.task.sources}
-                any_block = _write(problem, place, kernel, plans, self.sharing, single)
+                _write(problem, place, kernel, plans, self.sharing, single)
                 new = [s for path in before for s in problem.source(path).splices if s not in before[path]]
                 edits.append(new)
                 if edits[1:] and new:
                     raise NotApplicable(f"{place}: the instantiations of the kernel need different rewrites")
             for launch in launches:
                 width, *others = program.extents(launch)
-                if any_block:
-                    width, others = width * math.prod(others), []
                 if single:
                     problem.source(launch.path).replace(
                         launch.block.start_byte, launch.block.end_byte, str(groups.LANES)
@@ -118,7 +114,7 @@ class RowPerWave:
 
 
 def _what(sharing: groups.Sharing) -> str:
-    return "row" if sharing.stride == 1 else "column"
+    return "row" if sharing == groups.ROW else "column"
 
 
 def _floats(plans: list[RowPlan]) -> bool:
@@ -290,13 +286,12 @@ def _check_callers(problem: Problem, place: Place, plans: list[RowPlan]) -> None
 
 def _write(
     problem: Problem, place: Place, kernel: Node, plans: list[RowPlan], sharing: groups.Sharing, single: bool
-) -> bool:
-    """Returns whether the blocks may have any shape."""
+) -> None:
     _check_callers(problem, place, plans)
     if single:
         _number_of_single(problem, place, kernel)
     else:
-        sharing = _numbered(problem, place, kernel, plans, sharing)
+        _number(problem, place, kernel, sharing)
     names = Names(
         unused_name(problem, "lane"),
         unused_name(problem, "part"),
@@ -307,42 +302,6 @@ def _write(
     for plan in plans:
         if plan.loops or plan.single:
             _write_function(problem, place, plan, names, plan.function is kernel)
-    return sharing.of_any_block
-
-
-def _numbered(
-    problem: Problem, place: Place, kernel: Node, plans: list[RowPlan], sharing: groups.Sharing
-) -> groups.Sharing:
-    """Write the group's number for the thread's, or the coordinates of the thread that it stands for."""
-    try:
-        with problem.all_or_nothing():
-            _number(problem, place, kernel, sharing)
-            return sharing
-    except NotApplicable:
-        if sharing != groups.ROW or any(item.scanned for plan in plans for row in plan.loops for item in row.carried):
-            raise
-        check_relabelling(problem, place, kernel, of_blocks=True)
-        _number_by_coordinates(problem, place)
-        return replace(sharing, of_any_block=True)
-
-
-def _number_by_coordinates(problem: Problem, place: Place) -> None:
-    """Each group of lanes gets the coordinates of the one thread whose work it does."""
-    lanes = groups.LANES
-    thread, x, y, z, block = (
-        unused_name(problem, base) for base in ("whole_thread", "whole_x", "whole_y", "whole_z", "whole_block")
-    )
-    words = {"threadIdx.x": x, "threadIdx.y": y, "threadIdx.z": z, "blockIdx.x": block}
-    words["gridDim.x"] = f"(gridDim.x / {lanes})"
-    part = f"blockIdx.x % {lanes} * (blockDim.x * blockDim.y * blockDim.z / {lanes})"
-    lines = (
-        ("threadIdx", f"const unsigned int {thread} = {part} + ({groups.THREAD}) / {lanes};"),
-        ("threadIdx.x", f"const unsigned int {x} = {thread} % blockDim.x;"),
-        ("threadIdx.y", f"const unsigned int {y} = {thread} / blockDim.x % blockDim.y;"),
-        ("threadIdx.z", f"const unsigned int {z} = {thread} / (blockDim.x * blockDim.y);"),
-        ("blockIdx.x", f"const unsigned int {block} = blockIdx.x / {lanes};"),
-    )
-    keep_coordinates(problem, place, words, f"// {lanes} blocks do what was one block's work.", lines)
 
 
 def _write_function(problem: Problem, place: Place, plan: RowPlan, names: Names, first: bool) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from intelliperf.codegen.rules.addresses import Access, Addresses, accesses
 from intelliperf.codegen.rules.problem import NotApplicable, Place
 from intelliperf.codegen.rules.row_loops import RowAlgebra, RowLoop, lds_variables, same_lane
-from intelliperf.codegen.rules.statements import pointee
 from intelliperf.codegen.syntax.tree import Node
 
 _LOOPS = ("ForStmt", "WhileStmt", "DoStmt")
@@ -29,18 +28,7 @@ class RowPlan:
     def accesses(self, *statements: Node) -> list[Access]:
         """Of memory, in the region or in some statements of it."""
         shared = lds_variables(self.function)
-        found = [item for top in statements or self.region for item in accesses(top, shared)]
-        return [replace(item, stores=False) if _is_handed_on_to_read(item) else item for item in found]
-
-
-def _is_handed_on_to_read(item: Access) -> bool:
-    """Is it `&a[i]`, given to a function as a pointer to constants?"""
-    address = item.whole.user()
-    call = address.user() if address is not None and address.opcode == "&" else None
-    if item.atomic or call is None or call.kind != "CallExpr":
-        return False
-    given = next((each for each in call.children[1:] if each.bare() is address), None)
-    return given is not None and (pointee(given.canonical) or "").startswith("const ")
+        return [item for top in statements or self.region for item in accesses(top, shared)]
 
 
 def _check_unknown(place: Place, plan: RowPlan, addresses: Addresses) -> None:

@@ -14,11 +14,10 @@ from collections.abc import Mapping
 
 from intelliperf.codegen.rules.blocks import Launch, Program, scaled_grid
 from intelliperf.codegen.rules.declarations import unused_name
-from intelliperf.codegen.rules.kept_coordinates import keep_coordinates
 from intelliperf.codegen.rules.lds_arrays import is_shared
 from intelliperf.codegen.rules.polynomials import Algebra, Polynomial, atom
-from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite
-from intelliperf.codegen.rules.relabel import check_relabelling, kernel_of, kernel_place
+from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
+from intelliperf.codegen.rules.relabel import check_relabelling, coordinate_reads, kernel_of, kernel_place
 from intelliperf.codegen.rules.statements import callee_name
 from intelliperf.codegen.syntax.tree import Node
 from intelliperf.records import Declaration
@@ -118,6 +117,7 @@ def _keep_coordinates(problem: Problem, place: Place, parts: set[int]) -> None:
     if len(parts) != 1:
         raise NotApplicable(f"{place}: the launches of the kernel have blocks of different sizes")
     (count,) = parts
+    source, top = problem.source(place.path), body(place.functions[0])
     thread, block = unused_name(problem, "whole_thread"), unused_name(problem, "whole_block")
     words = {
         "threadIdx.x": thread,
@@ -125,11 +125,24 @@ def _keep_coordinates(problem: Problem, place: Place, parts: set[int]) -> None:
         "blockDim.x": f"(blockDim.x * {count})",
         "gridDim.x": f"(gridDim.x / {count})",
     }
-    lines = (
-        ("threadIdx.x", f"const unsigned int {thread} = blockIdx.x % {count} * blockDim.x + threadIdx.x;"),
-        ("blockIdx.x", f"const unsigned int {block} = blockIdx.x / {count};"),
-    )
-    keep_coordinates(problem, place, words, f"// {count} blocks do what was one block's work.", lines)
+    reads = [
+        node for prefix in ("threadIdx", "blockIdx", "blockDim", "gridDim") for node in coordinate_reads(place, prefix)
+    ]
+    for start, end, name in sorted({(node.start_offset, node.end_offset, node.name) for node in reads}):
+        if name in words:
+            source.replace(start, end, words[name])
+    named = {node.name for node in reads}
+    first = next((child for child in top.children if child.begin is not None), top)
+    indent = source.indentation(first.start_offset)
+    declared = {
+        "threadIdx.x": f"const unsigned int {thread} = blockIdx.x % {count} * blockDim.x + threadIdx.x;",
+        "blockIdx.x": f"const unsigned int {block} = blockIdx.x / {count};",
+    }
+    lines = [
+        f"// {count} blocks do what was one block's work.",
+        *(declared[name] for name in declared if name in named),
+    ]
+    source.insert(top.start_offset + 1, "".join(f"\n{indent}{line}" for line in lines))
 
 
 def _extents(program: Program, launch: Launch) -> tuple[int, int, int]:

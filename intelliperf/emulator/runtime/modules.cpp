@@ -66,6 +66,7 @@ void read_parameters(const JsonValue& described, Kernel& kernel) {
     parameter.stride = parameter.members.empty() ? 0 : entry["element"]["bytes"].unsigned_or(0);
     parameter.constant = entry["const"].boolean();
     parameter.multiple = static_cast<uint32_t>(entry["multiple"].unsigned_or(1));
+    parameter.name = entry["name"].text();
     for (const JsonValue& field : entry["fields"].items())
       if (field["pointer"].is_null() || field["pointer"].boolean())
         parameter.pointers.push_back(field["offset"].unsigned_or(0));

@@ -34,6 +34,7 @@ struct Parameter {
   uint64_t stride = 0;             // bytes of such an element
   bool constant = false;           // const behind the pointer
   uint32_t multiple = 1;           // a just-in-time compiler took the number for a multiple of this
+  std::string name{};              // in the source, where that is known
 };
 
 // Loads and stores of memory private to a thread (spills, arrays that registers cannot hold) which run as often as

@@ -290,7 +290,8 @@ class Resizing {
  public:
   Resizing(const std::vector<Quantity>& slots, const LaunchRequest& request, const std::vector<LaunchShape>& beside,
            bool may_grow)
-      : slots_(slots),
+      : kernel_(request.kernel),
+        slots_(slots),
         beside_(beside),
         grid_(extent_of(request.grid)),
         tiled_(!request.kernel->tiles.empty()),
@@ -357,7 +358,7 @@ class Resizing {
     Fitted fitted = mode ? Fitted{true, false, grid_, 0} : fit(grid_, block_, others, size, value, alike);
     bool suits = true;
     for (const LaunchShape& shape : beside_) {
-      if (goes_by(slot.parameter)) break;  // each version's grid is known
+      if (goes_by(*kernel_, slot.parameter)) break;  // each version's grid is known
       const Fitted theirs = fit(shape.grid, shape.block, others, size, value, alike);
       suits &= mode || theirs.matched == fitted.matched;
       // Each grid may go with the size in a way of its own, which leaves another part of the larger one out.
@@ -390,6 +391,7 @@ class Resizing {
     return false;
   }
 
+  const Kernel* kernel_;
   const std::vector<Quantity>& slots_;
   const std::vector<LaunchShape>& beside_;
   GridSize grid_, block_;

@@ -14,11 +14,13 @@ struct GridFormula {
   struct Word {
     std::string what;    // an operation; empty for a number
     uint32_t bits = 64;  // of its operands
+    bool taken = false;  // an argument of the kernel, by its name or its index
+    std::string named{};
     int64_t argument = -1;
     uint64_t constant = 0;
     char dimension = 0;  // of the launch as it is
   };
-  size_t arguments = 0;               // that the kernel takes
+  size_t arguments = 0;               // that the kernel takes; 0: it takes them by name
   std::vector<Word> x_and_y, z, lds;  // lds: empty where it does not depend on them
   bool of_grid = true;                // false: only the LDS is known
 };
@@ -31,9 +33,11 @@ std::vector<Word> read_words(const std::string& text) {
   for (std::string one; in >> one;) {
     Word word;
     const size_t dot = one.find('.');
-    if (one[0] == '@')
-      word.argument = strtoll(one.c_str() + 1, nullptr, 10);
-    else if (one[0] == '=')
+    if (one[0] == '@') {
+      char* end = nullptr;
+      word.taken = true, word.argument = strtoll(one.c_str() + 1, &end, 10);
+      if (*end) word.named = one.substr(1);
+    } else if (one[0] == '=')
       word.dimension = one[1];
     else if (one[0] == '#')
       word.constant = uint64_t(strtoll(one.c_str() + 1, nullptr, 10));
@@ -94,25 +98,40 @@ bool combine(const Word& word, uint64_t a, uint64_t b, uint64_t& made) {
   return true;
 }
 
-uint64_t argument_of(const LaunchRequest& request, void* const* arguments, int64_t index) {
-  uint64_t value = 0;
-  for (const Parameter& parameter : request.kernel->parameters)
-    if (parameter.index == uint64_t(index) && parameter.size <= sizeof value)
-      std::memcpy(&value, arguments[index], parameter.size);
-  return value;
+bool is_of(const GridFormula& formula, const Kernel& kernel) {
+  return formula.arguments == 0 || formula.arguments == kernel.parameters.size();
 }
 
-uint64_t number_of(const Word& word, const LaunchRequest& request, void* const* arguments) {
+bool is_meant(const Word& word, const Parameter& parameter) {
+  if (!word.taken) return false;
+  return word.named.empty() ? parameter.index == uint64_t(word.argument) : parameter.name == word.named;
+}
+
+// False where the kernel has no such argument: a just-in-time compiler may have made a constant of it.
+bool argument_of(const LaunchRequest& request, void* const* arguments, const Word& word, uint64_t& value) {
+  value = 0;
+  for (const Parameter& parameter : request.kernel->parameters) {
+    if (!is_meant(word, parameter) || parameter.size > sizeof value) continue;
+    std::memcpy(&value, arguments[parameter.index], parameter.size);
+    return true;
+  }
+  return word.named.empty();
+}
+
+bool number_of(const Word& word, const LaunchRequest& request, void* const* arguments, uint64_t& value) {
+  if (word.taken) return argument_of(request, arguments, word, value);
   const auto [x, y, z] = request.grid;
-  if (word.dimension) return word.dimension == 'x' ? x : word.dimension == 'y' ? y : z;
-  return word.argument < 0 ? word.constant : argument_of(request, arguments, word.argument);
+  value = word.constant;
+  if (word.dimension) value = word.dimension == 'x' ? x : word.dimension == 'y' ? y : z;
+  return true;
 }
 
 bool evaluate(const std::vector<Word>& words, const LaunchRequest& request, void* const* arguments, uint64_t& value) {
   std::vector<uint64_t> stack;
   for (const Word& word : words) {
     if (word.what.empty()) {
-      stack.push_back(number_of(word, request, arguments));
+      stack.push_back(0);
+      if (!number_of(word, request, arguments, stack.back())) return false;
       continue;
     }
     if (word.what == "sext" || word.what == "trunc") {
@@ -149,14 +168,15 @@ bool lds_of(const GridFormula& formula, const LaunchRequest& request, void* cons
   return true;
 }
 
-bool takes(const std::vector<Word>& words, int64_t parameter) {
-  return std::any_of(words.begin(), words.end(), [&](const Word& word) { return word.argument == parameter; });
+bool takes(const std::vector<Word>& words, const Parameter& parameter) {
+  return std::any_of(words.begin(), words.end(), [&](const Word& word) { return is_meant(word, parameter); });
 }
 
 bool changes(const std::vector<Word>& words, const LaunchRequest& request, void* const* altered) {
   return std::any_of(words.begin(), words.end(), [&](const Word& word) {
-    const auto in = [&](void* const* arguments) { return argument_of(request, arguments, word.argument); };
-    return word.argument >= 0 && in(request.arguments) != in(altered);
+    uint64_t before = 0, after = 0;
+    argument_of(request, request.arguments, word, before), argument_of(request, altered, word, after);
+    return word.taken && before != after;
   });
 }
 
@@ -182,11 +202,14 @@ const std::vector<GridFormula>& formulas() {
 
 }  // namespace
 
-bool goes_by(int64_t parameter) {
+bool goes_by(const Kernel& kernel, int64_t parameter) {
   const auto& every = formulas();
-  return parameter >= 0 && std::any_of(every.begin(), every.end(), [&](const GridFormula& one) {
-           return takes(one.x_and_y, parameter) || takes(one.z, parameter);
-         });
+  for (const Parameter& one : kernel.parameters)
+    if (int64_t(one.index) == parameter)
+      return std::any_of(every.begin(), every.end(), [&](const GridFormula& formula) {
+        return takes(formula.x_and_y, one) || takes(formula.z, one);
+      });
+  return false;
 }
 
 bool is_free(const LaunchRequest& request, char dimension) {
@@ -195,7 +218,7 @@ bool is_free(const LaunchRequest& request, char dimension) {
   };
   bool found = false;
   for (const GridFormula& one : formulas()) {
-    if (one.arguments != request.kernel->parameters.size()) continue;
+    if (!is_of(one, *request.kernel)) continue;
     if (!has(one.x_and_y) && !has(one.z)) return false;
     found = true;
   }
@@ -205,7 +228,7 @@ bool is_free(const LaunchRequest& request, char dimension) {
 bool own_grid(const LaunchRequest& request, void* const* altered, Dim3& grid, uint32_t& lds) {
   for (const GridFormula& formula : formulas()) {
     Dim3 now = request.grid;
-    if (formula.arguments != request.kernel->parameters.size()) continue;
+    if (!is_of(formula, *request.kernel)) continue;
     if (!grid_of(formula, request, request.arguments, now)) continue;
     if (now.x != request.grid.x || now.y != request.grid.y || now.z != request.grid.z) continue;
     uint32_t asked = request.dynamic_lds;

@@ -8,8 +8,8 @@
 
 namespace simt {
 
-// Whether the host computes a grid from that argument of the kernel.
-bool goes_by(int64_t parameter);
+// Whether the host computes a grid of the kernel from that argument.
+bool goes_by(const Kernel& kernel, int64_t parameter);
 
 // Whether the host chooses the grid's extent in that dimension ('x', 'y', 'z') by nothing that the kernel is handed.
 bool is_free(const LaunchRequest& request, char dimension);

@@ -17,7 +17,7 @@ from intelliperf.project.pythonsource import SUFFIX
 from intelliperf.records import NO_FILE, Candidate, Declaration, FileEdit, content_hash
 from intelliperf.validation.edits import devicecode, pythongate, words
 from intelliperf.validation.edits.devicecode import Device
-from intelliperf.validation.edits.grids import grid_formulas
+from intelliperf.validation.edits.grids import alike, grid_formulas
 from intelliperf.validation.edits.hostcode import Host, HostDifference, Needs, compare
 from intelliperf.validation.edits.names import plain_name
 from intelliperf.validation.edits.reading import Reading
@@ -136,6 +136,7 @@ def _scripts(
         synchronisation=found.synchronisation,
         needs=Needs.GEOMETRY if found.geometry else Needs.NOTHING,
         unchanged=found.unchanged,
+        grids=found.grids,
     )
 
 
@@ -215,8 +216,7 @@ def _grids(
         tuple(one for ir in side.step(reading.compiler, Needs.NOTHING).values() for one in grid_formulas(ir, kernels))
         for side in (old, new)
     )
-    alike = set(re.findall(r"@\d+", " ".join(mine))) == set(re.findall(r"@\d+", " ".join(theirs)))
-    return (mine, theirs) if mine and theirs and alike else None
+    return alike(mine, theirs)
 
 
 def _units(candidate: Candidate, reading: Reading) -> tuple[Unit, ...]:

@@ -59,6 +59,12 @@ def grid_formulas(ir: str, kernels: Collection[str]) -> tuple[str, ...]:
     return tuple(sorted(found, key=lambda formula: (_UNKNOWN in formula, "=" in formula)))  # the first that fits holds
 
 
+def alike(mine: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """The formulas of both versions, where there are some and both go by the same arguments."""
+    taken = [set(re.findall(r"@\w+", " ".join(side))) for side in (mine, theirs)]
+    return (mine, theirs) if mine and theirs and taken[0] == taken[1] else None
+
+
 def _launches(body: list[str], kernels: Collection[str]) -> Iterator[tuple[list[str], str, list[str]]]:
     """The two operands that hold the grid, that of dynamic LDS, and what the stub behind them is called with."""
     grid: list[str] = []

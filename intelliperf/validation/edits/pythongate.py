@@ -15,7 +15,8 @@ from pathlib import Path
 from intelliperf.project import pythonsource
 from intelliperf.project.pythonsource import JitFunction, Module, Program, Unparsable
 from intelliperf.records import Declaration, FileEdit
-from intelliperf.validation.edits import pythonbody, pythonhost, pythonmeaning
+from intelliperf.validation.edits import pythonbody, pythongrids, pythonhost, pythonmeaning
+from intelliperf.validation.edits.grids import alike
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class PythonVerdict:
     synchronisation: bool = False
     geometry: bool = False
     unchanged: bool = False  # the same syntax trees: only comments and layout differ
+    grids: tuple[tuple[str, ...], tuple[str, ...]] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,11 +98,16 @@ def _verdict(change: _Change, kernel: str, file: Path | None, refusal: str, geom
     others = tuple(function for function in change.before.functions() if function not in change.before.reached(own))
     shared = {id(function) for function in change.before.reached(others)} if others else set()
     touched = [pair[0] for pair in change.changed]
+    grids = [
+        tuple(formula for one in side.kernels(kernel, file) for formula in pythongrids.grid_formulas(side, one))
+        for side in (change.before, change.after)
+    ]
     return PythonVerdict(
         refusal=refusal,
         beyond_target=any(id(function) in shared or function in others for function in touched),
         synchronisation=pythonmeaning.synchronising(change.reached) != pythonmeaning.synchronising(after),
         geometry=geometry,
+        grids=alike(*grids) if geometry else None,
     )
 
 
