@@ -109,7 +109,8 @@ def _path(place: Place, kernel: Node, loads: bool) -> Path:
         and (loads or node.line == place.evidence.line)
     ]
     if (loads and not found) or (not loads and len(found) != 1):
-        raise NotApplicable(f"{place} has {len(found)} plain stores to an array")
+        told = f"{len(found)} plain stores to an array, not one" if found else "no plain store to an array"
+        raise NotApplicable(f"{place} has {told}")
     path = Path(*found[-1])
     returns = [jump for jump in exits(block) if jump.kind == "ReturnStmt"]
     path.leave = _leave(place, block, returns)

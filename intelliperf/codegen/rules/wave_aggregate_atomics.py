@@ -110,7 +110,7 @@ def atomic_calls(problem: Problem, place: Place) -> list[Node]:
 # Why atomics without an entry in `OPERATIONS` stay as they are.
 SINGLE = {
     "atomicExch": "which of several exchanges comes last is the result",
-    "atomicCAS": "every lane's compare-and-swap depends on the one before",
+    "atomicCAS": "each depends on the one before, unless a function only swaps a sum or an extreme into memory",
     "atomicInc": "it wraps round at a limit, so that several steps are not one sum",
     "atomicDec": "it wraps round at a limit, so that several steps are not one sum",
 }
