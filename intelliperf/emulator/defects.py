@@ -54,6 +54,10 @@ _PLAIN: dict[str, tuple[str, DefectLevel, str, str]] = {
         "divergent-shuffle", DefectLevel.WARNING, "shuffle reads from an inactive lane",
         "make the lanes that are read from take part in the same shuffle",
     ),
+    "outside_mask": (
+        "lane-outside-mask", DefectLevel.WARNING, "a lane takes part that the mask of its call does not name",
+        "name in the mask all lanes that make the call, and no others",
+    ),
     "shuffle_from_ended": (
         "shuffle-from-ended-lane", DefectLevel.NOTE, "shuffle reads from a lane that has exited",
         "discard such values, or keep all lanes of the wave active for the shuffle",

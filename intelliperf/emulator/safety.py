@@ -28,7 +28,7 @@ CHECKS: Mapping[str, tuple[str, ...]] = {
     RACES: ("race", "unacquired"),
     BOUNDS: ("out_of_bounds", "use_after_free", "invalid_free", "misaligned"),
     UNINITIALISED: ("uninitialized",),
-    SYNCHRONISATION: ("deadlock", "divergent_barrier", "divergent_shuffle", "trap", "assert"),
+    SYNCHRONISATION: ("deadlock", "divergent_barrier", "divergent_shuffle", "outside_mask", "trap", "assert"),
 }
 _TOLD = {SYNCHRONISATION: "barrier_after_end"}  # undefined by the languages, right on today's GPUs
 _CAUSES = {

@@ -60,6 +60,7 @@ def misuses(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("which", "rules", "status"),
     [
         ("neighbours", {"shuffle-from-ended-lane": "note"}, 0),
+        ("unnamed", {"lane-outside-mask": "warning"}, 0),
         ("tail", {"barrier-after-exit": "warning"}, 0),
         ("bins", {"uninitialised-read": "error"}, EXIT_DEFECTS),
         ("claimed", {}, 0),

@@ -54,6 +54,8 @@ const char* name_of(FaultKind kind) {
       return "shuffle_from_ended";
     case FaultKind::kBarrierAfterEnd:
       return "barrier_after_end";
+    case FaultKind::kOutsideMask:
+      return "outside_mask";
   }
   return "trap";
 }

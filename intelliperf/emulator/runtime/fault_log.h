@@ -23,6 +23,7 @@ enum class FaultKind : uint8_t {
   // What programs get away with, so that no gate looks at it; `check` tells:
   kShuffleFromEnded,  // reads from a lane that has ended, or never was
   kBarrierAfterEnd,   // of a block some of whose lanes have ended
+  kOutsideMask,       // a lane that the mask of its own call does not name
 };
 // What a race lacks, as far as it can be told.
 enum class FaultCause : uint8_t {

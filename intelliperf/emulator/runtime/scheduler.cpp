@@ -399,6 +399,18 @@ void Scheduler::look_at_shuffle(uint64_t members, uint64_t live) const {
   }
 }
 
+void Scheduler::look_at_masks() const {
+  for (uint32_t i = 0; i < group_.size; ++i) {
+    const Lane& lane = *group_.lane[i];
+    if (lane.mask == 0 || lane.mask & bit(lane)) continue;
+    Fault fault{FaultKind::kOutsideMask};
+    fault.scope = FaultScope::kWave;
+    fault.site = lane.site;
+    fault.thread = lane.thread.linear;
+    note_fault(fault);
+  }
+}
+
 // The effect of the group's common event.
 Scheduler::Repeat Scheduler::perform(Block& block, Wave& wave) {
   const Lane& first = *group_.lane[0];
@@ -421,6 +433,7 @@ Scheduler::Repeat Scheduler::perform(Block& block, Wave& wave) {
       else
         analysis_->synchronize_lanes(wave.index, members);
       if (uint32_t(__builtin_popcountll(members)) < wave_size_) look_at_shuffle(members, live);
+      look_at_masks();
     }
     return Repeat::kNo;
   }

@@ -44,6 +44,7 @@ class Scheduler final : public Executor {
   void identify();
   void back_off();
   void look_at_shuffle(uint64_t members, uint64_t live) const;
+  void look_at_masks() const;
   bool keep_group(const Wave& wave);
   bool draws_too_early(Wave& wave) const;
   Repeat perform(Block& block, Wave& wave);

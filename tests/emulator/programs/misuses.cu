@@ -15,6 +15,11 @@ __global__ void neighbours(const float* in, float* out, int n) {
     out[i] = v;
   }
 }
+__global__ void unnamed(float* data) {
+  float v = data[threadIdx.x];
+  v += __shfl_down_sync(0x7fffffffu, v, 16);  // lane-outside-mask
+  data[threadIdx.x] = v;
+}
 __global__ void tail(float* data, int n) {
   __shared__ float s[128];
   int i = blockIdx.x * 128 + threadIdx.x;
@@ -65,6 +70,7 @@ int main(int, char** argv) {
   cudaMemset(a, 0, 4096);
   cudaMemset(b, 0, 4096);
   if (!strcmp(which, "neighbours")) neighbours<<<1, 64>>>(a, b, 40);
+  if (!strcmp(which, "unnamed")) unnamed<<<1, 32>>>(a);
   if (!strcmp(which, "tail")) tail<<<8, 128>>>(a, 1000);
   if (!strcmp(which, "bins")) bins<<<1, 128>>>(reinterpret_cast<int*>(a), reinterpret_cast<int*>(b));
   if (!strcmp(which, "claimed")) claimed<<<1, 32>>>(reinterpret_cast<int*>(a));
