@@ -92,6 +92,28 @@ c = Array("fp32", [0.0] * (64 * 64))
 product[(1,)](a, b, c, 64, V=int(sys.argv[1]), num_warps=2 if sys.argv[1] == "1" else 4)
 """
 
+# Each layout packs halves and reads them from LDS in its own way, in the first program as in those behind it.
+LAID_OUT = """
+import sys
+import triton, triton.language as tl
+from arrays import Array
+
+@triton.jit
+def product(a_ptr, b_ptr, c_ptr, N, M: tl.constexpr):
+    r, c, acc = tl.program_id(0) * M + tl.arange(0, M), tl.arange(0, 128), tl.zeros((M, 128), dtype=tl.float32)
+    for start in range(0, N, 32):
+        k = start + tl.arange(0, 32)
+        a = tl.load(a_ptr + r[:, None] * N + k[None, :])
+        b = tl.load(b_ptr + k[:, None] * 128 + c[None, :], mask=c[None, :] < 2 * N, other=0.0)
+        acc += tl.dot(a, b)
+    tl.store(c_ptr + r[:, None] * 128 + c[None, :], acc.to(tl.float16))
+
+a, b = (Array("fp16", [(i * i * step % 211 - 99.5) / 64 for i in range(128 * 64)]) for step in (1, 3))
+c = Array("fp16", [0.0] * (128 * 128))
+rows, warps = ((64, 4), (32, 4), (128, 8))[int(sys.argv[1])]
+product[(128 // rows,)](a, b, c, 64, M=rows, num_warps=warps)
+"""
+
 # The lanes of variant 1 have their sign by an integer instruction, and all numbers of a row through vector loads.
 TURNED = """
 import sys
@@ -210,6 +232,14 @@ def test_a_product_of_halves_is_the_same_in_other_tiles_and_orders(tmp_path: Pat
 def test_halves_of_equal_numbers_stay_apart_where_they_are_packed_anew(tmp_path: Path) -> None:
     found, account, observer = compared(tmp_path, PACKED, 1, "float half unknown", "mi300x")
     assert found is Level.EQUAL and account.elements >= 4096, (account, observer.doubt)
+
+
+@pytest.mark.triton
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", [1, 2])
+def test_unknown_halves_are_the_same_in_every_layout_and_program(tmp_path: Path, variant: int) -> None:
+    found, account, observer = compared(tmp_path, LAID_OUT, variant, "float half unknown", "mi300x")
+    assert found is Level.EQUAL and account.elements >= 16384, (account, observer.doubt)
 
 
 @pytest.mark.triton

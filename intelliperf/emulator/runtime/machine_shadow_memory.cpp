@@ -52,7 +52,7 @@ void WaveShadow::load(machine::Wave& wave, const MemoryOperation& operation, con
       WordShadow shadow;
       if (keeps) shadow.half[!high] = half_of(registers_.at(row, lane), !high);
       shadow.half[high] = half_shadow(from);
-      if (!shadow.half[high].word) shadow.half[high] = unseen_half(from);
+      if (!shadow.half[high].word) shadow.half[high] = half_of_unseen(word_shadow(from & ~3ull), from / 2 % 2);
       registers_.set(row, lane, shadow);
     } else {
       registers_.set(row, lane, WordShadow());

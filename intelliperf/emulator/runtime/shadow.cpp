@@ -379,11 +379,6 @@ void place(ShadowRecord* into, uint64_t address, const ShadowRecord& given) {
 
 }  // namespace
 
-ShadowRecord unseen_half(uint64_t address) {
-  if (!in_arena(address)) return {0, 0, 0, 0};
-  return {address, 0, 0, kUnseen | half_at(address)};
-}
-
 ShadowRecord word_shadow(uint64_t address) { return address % 4 ? ShadowRecord{0, 0, 0, 0} : carried(address); }
 
 ShadowRecord half_shadow(uint64_t address) {
@@ -398,7 +393,7 @@ void place_word_shadow(uint64_t address, const ShadowRecord& record) {
 
 void place_half_shadow(uint64_t address, const ShadowRecord& record) {
   if (address % 2) return;
-  if (is_calculated(record)) __simt_shadow.narrow_used = 1;
+  if (is_calculated(record) || (record.word && wanted().symbolic)) __simt_shadow.narrow_used = 1;
   if (__simt_shadow.narrow_used) place(narrow_record_at(address), address, record);
 }
 

@@ -65,7 +65,6 @@ ShadowRecord record_of(const Shadow& shadow, uint64_t bits, ShadowKind kind);
 void records_of_double(const Shadow& shadow, uint64_t bits, ShadowRecord* low, ShadowRecord* high);
 ShadowRecord signed_unseen(const ShadowRecord& word, uint32_t bits);  // none where more than the sign is another
 ShadowRecord half_of_unseen(const ShadowRecord& word, uint32_t half);
-ShadowRecord unseen_half(uint64_t address);
 ShadowRecord word_shadow(uint64_t address);
 ShadowRecord half_shadow(uint64_t address);
 void place_word_shadow(uint64_t address, const ShadowRecord& record);
