@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -53,13 +54,17 @@ def test_a_run_with_a_model_survives_kill_9_and_pays_for_no_reply_twice(tmp_path
             "32768",
             "400",
         )
-        with (tmp_path / "log").open("wb") as log:
-            killed = subprocess.Popen(argv, cwd=project, env=environment, stdout=log, stderr=log)
+        with (
+            (tmp_path / "log").open("wb") as log,
+            # What is killed cleans nothing up.
+            tempfile.TemporaryDirectory(prefix="killed-", ignore_cleanup_errors=True) as place,
+        ):
+            killed = subprocess.Popen(argv, cwd=project, env={**environment, "TMPDIR": place}, stdout=log, stderr=log)
             until = time.monotonic() + DEADLINE_S
             while killed.poll() is None and answered(project) < 2 and time.monotonic() < until:
                 time.sleep(0.05)
             killed.send_signal(signal.SIGKILL)
-        assert killed.wait() == -signal.SIGKILL, (tmp_path / "log").read_text()
+            assert killed.wait() == -signal.SIGKILL, (tmp_path / "log").read_text()
         paused = subprocess.run(
             intelliperf("resume"), cwd=project, env=environment, capture_output=True, text=True, timeout=DEADLINE_S
         )
