@@ -373,6 +373,44 @@ def test_blocks_keep_their_size_with_the_reason(old: str, new: str, reason: str)
     assert declined is not None and reason in declined.reason, declined
 
 
+GRIDS = {
+    "a function": """
+    def grid(meta):
+        # as many as there are blocks
+        size = meta["BLOCK"]
+        return (triton.cdiv(cols, size),)
+""",
+    "a variable": """
+    blocks = triton.cdiv(cols, TILE)
+    grid = (blocks, 1)
+""",
+    "a lambda of a variable": """
+    count = (cols + TILE - 1) // TILE
+    grid = lambda meta: (count,)
+""",
+}
+
+
+@pytest.mark.parametrize("written", GRIDS)
+def test_grids_are_followed_into_functions_and_variables(written: str) -> None:
+    one = SHARED[: SHARED.index("def other")].replace("    grid = ((cols + TILE - 1) // TILE,)\n", GRIDS[written][1:])
+    sources = {"shared.py": one}
+    _, texts = judged_text(smaller(sources, "bias", (1, 1, 1)), sources, "bias")
+    assert "TILE = 64\n" in texts["shared.py"]
+    grid = texts["shared.py"].split("shape\n")[1]
+    assert GRIDS[written][1:] in grid, texts
+
+
+@pytest.mark.parametrize("written", GRIDS)
+def test_a_grid_that_other_code_reads_stays(written: str) -> None:
+    one = SHARED[: SHARED.index("def other")].replace("    grid = ((cols + TILE - 1) // TILE,)\n", GRIDS[written][1:])
+    name = {"a variable": "blocks", "a lambda of a variable": "count"}.get(written, "grid")
+    reason = "no constant sizes both" if name != "grid" else "other code reads this grid"
+    one += f"    print({name}, TILE)\n"
+    declined = smaller({"shared.py": one}, "bias", (1, 1, 1)).declined
+    assert declined is not None and reason in declined.reason, declined
+
+
 def test_blocks_stay_as_they_are_where_all_units_have_some() -> None:
     declined = smaller(sources_of("few_programs.py"), "product", (400, 1, 1)).declined
     assert declined is not None and "programs for" in declined.reason

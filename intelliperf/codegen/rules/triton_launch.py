@@ -131,6 +131,8 @@ def scale(launch: Launch, name: str, larger: int) -> None:
     launch.set(name, larger)
     for size in launch.sizes_in_grid(name):
         if isinstance(size, ast.Constant):
+            if launch.grid.shared:
+                raise NotApplicable(f"{launch.site.where(size)}: other code reads this grid, too")
             launch.site.replace(size, str(larger))
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 
 from intelliperf.codegen.rules.problem import NotApplicable, Problem
 from intelliperf.codegen.rules.triton import Kernel, launched_kernel_at
+from intelliperf.codegen.rules.triton_grids import Grid, function_grid
 from intelliperf.codegen.rules.triton_shapes import shape_of
 from intelliperf.project.pythonsource import Module, body_nodes
 from intelliperf.records import SourceEvidence
@@ -111,18 +112,21 @@ class Launch:
     # ---- the grid -----------------------------------------------------------------------------------
 
     @cached_property
-    def grid(self) -> ast.expr:
-        """As it is written: a tuple, a lambda, or a name of what cannot be told."""
+    def grid(self) -> Grid:
         assert isinstance(self.call.func, ast.Subscript)
-        grid = self.call.func.slice
-        bound = self.assigned(grid.id) if isinstance(grid, ast.Name) else None
-        return grid if bound is None else bound
+        written = self.call.func.slice
+        bound = self.assigned(written.id) if isinstance(written, ast.Name) else None
+        function = self._function(written.id) if isinstance(written, ast.Name) and bound is None else None
+        grid = function or Grid.of(written if bound is None else bound)
+        grid = self._with_variables(grid)
+        shared = isinstance(written, ast.Name) and self._is_read_elsewhere(written.id, ())
+        return replace(grid, shared=shared)
 
     def sizes_in_grid(self, name: str) -> list[ast.expr]:
         """Where the grid divides by the constant: `meta["BLOCK"]`, what the launch hands over, or its literal."""
         given = self.handed_over(name)
         found: list[ast.expr] = []
-        for node in ast.walk(self.grid):
+        for node in self.grid.nodes():
             if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("cdiv") and len(node.args) == 2:
                 divided, by = node.args
             elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv):
@@ -137,9 +141,40 @@ class Launch:
         return found
 
     def _stands_for(self, node: ast.expr, name: str, given: ast.expr | None) -> bool:
-        if isinstance(self.grid, ast.Lambda) and isinstance(node, ast.Subscript):
-            return isinstance(node.slice, ast.Constant) and node.slice.value == name
+        node = self.grid.local(node)
+        if isinstance(node, ast.Subscript) and self.grid.constants:
+            named = isinstance(node.value, ast.Name) and node.value.id == self.grid.constants
+            return named and isinstance(node.slice, ast.Constant) and node.slice.value == name
         return given is not None and ast.dump(node) == ast.dump(given)
+
+    def _function(self, name: str) -> Grid | None:
+        """What a function of this name returns for a grid."""
+        stored = list(_stored(self.scope_of(name), name))
+        node = stored[0][0] if len(stored) == 1 else None
+        return function_grid(node) if isinstance(node, ast.FunctionDef) else None
+
+    def _with_variables(self, grid: Grid) -> Grid:
+        """The grid with what variables hold that nothing else reads."""
+        parts, seen = list(grid.parts), {grid.constants}
+        for part in parts:  # grows on the way
+            for node in ast.walk(part):
+                if not isinstance(node, ast.Name) or node.id in grid.values or node.id in seen:
+                    continue
+                seen.add(node.id)
+                value = self.assigned(node.id)
+                computed = isinstance(value, (ast.BinOp, ast.Call, ast.Tuple))
+                if value is not None and computed and not self._is_read_elsewhere(node.id, parts):
+                    parts.append(value)
+        return replace(grid, parts=tuple(parts))
+
+    def _is_read_elsewhere(self, name: str, parts: Iterable[ast.expr]) -> bool:
+        """By anything but these parts and grids of this kernel's launches."""
+        scope = self.scope_of(name)
+        calls = [n for n in ast.walk(scope) if isinstance(n, ast.Call) and _launches(n, self.kernel)]
+        grids = [call.func.slice for call in calls if isinstance(call.func, ast.Subscript)]
+        inside = {id(n) for part in (*parts, *grids) for n in ast.walk(part)}
+        loads = (n for n in ast.walk(scope) if isinstance(n, ast.Name) and n.id == name)
+        return any(id(n) not in inside for n in loads if isinstance(n.ctx, ast.Load))
 
     # ---- names --------------------------------------------------------------------------------------
 
@@ -187,7 +222,7 @@ def launches_of(problem: Problem, evidence: SourceEvidence) -> list[Launch]:
         (module, node)
         for module in kernel.program.modules.values()
         for node in ast.walk(module.tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript) and _names(node.func.value, kernel)
+        if isinstance(node, ast.Call) and _launches(node, kernel)
     ]
     if not found:
         raise NotApplicable(f"{kernel.function.name} is launched at no places that can be told")
@@ -204,8 +239,9 @@ def _site(problem: Problem, module: Module, kernel: Kernel) -> Kernel:
     return Kernel(stand_in, problem.source(module.path), kernel.program)
 
 
-def _names(node: ast.expr, kernel: Kernel) -> bool:
-    word = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+def _launches(call: ast.Call, kernel: Kernel) -> bool:
+    named = call.func.value if isinstance(call.func, ast.Subscript) else None
+    word = named.attr if isinstance(named, ast.Attribute) else getattr(named, "id", "")
     return word == kernel.function.name
 
 

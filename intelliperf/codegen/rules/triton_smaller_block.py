@@ -178,7 +178,7 @@ def _is_own(launch: Launch, name: str) -> bool:
         return False
     if not isinstance(given, ast.Name):
         return True
-    inside = {id(n) for part in (launch.call, launch.grid) for n in ast.walk(part)}
+    inside = {id(n) for n in (*ast.walk(launch.call), *launch.grid.nodes())}
     loads = [n for n in ast.walk(launch.scope_of(given.id)) if isinstance(n, ast.Name) and n.id == given.id]
     return all(id(n) in inside for n in loads if isinstance(n.ctx, ast.Load))
 
@@ -186,6 +186,8 @@ def _is_own(launch: Launch, name: str) -> bool:
 def _shrink(launch: Launch, size: _Size, within: bool) -> None:
     """The launch's part of a smaller size."""
     for divisor in launch.sizes_in_grid(size.name):
+        if launch.grid.shared and (within or isinstance(divisor, ast.Constant)):
+            raise NotApplicable(f"{launch.site.where(divisor)}: other code reads this grid, too")
         if isinstance(divisor, ast.Constant):
             launch.site.replace(divisor, str(size.smaller))
         elif within:
