@@ -223,3 +223,44 @@ def test_the_extremes_of_numbers_are_followed_through_integer_atomics_on_their_b
     runs = ShadowRuns(tmp_path, EXTREMES, "")
     assert runs.compared(1)[0] is Level.EQUAL
     assert runs.compared(2)[0] is Level.DIFFERENT
+
+
+NEAREST = """#include <cstdlib>
+#include <hip/hip_runtime.h>
+#include <vector>
+__global__ void kernel(const float* x, float* out, int* at, int v) {
+  const float own = x[blockIdx.x];
+  float best = 1e30f;
+  int place = -1;
+  for (int i = v ? threadIdx.x : 0; i < 96; i += v ? 32 : 1) {
+    const float far = (x[i] - own) * (x[i] + 0.3f) * (v == 2 ? 1.000001f : 1.0f);
+    if (far < best) best = far, place = i;
+  }
+  for (int distance = 16; v && distance > 0; distance /= 2) {
+    const float other = __shfl_xor(best, distance, 32);
+    const int there = __shfl_xor(place, distance, 32);
+    if (other < best || (other == best && there < place)) {
+      best = other;
+      place = there;
+    }
+  }
+  if (threadIdx.x == 0) out[blockIdx.x] = best, at[blockIdx.x] = place;
+}
+int main(int argc, char** argv) {
+  std::vector<float> x(96);
+  for (int i = 0; i < 96; ++i) x[i] = 0.5f + 0.0137f * (i * 37 % 91);
+  float *dx, *out;
+  int* at;
+  (void)hipMalloc(&dx, 384), (void)hipMalloc(&out, 384), (void)hipMalloc(&at, 384);
+  (void)hipMemcpy(dx, x.data(), 384, hipMemcpyHostToDevice);
+  kernel<<<96, 32>>>(dx, out, at, std::atoi(argv[1]));
+  (void)hipDeviceSynchronize();
+}
+"""
+
+
+def test_numbers_that_a_mask_leaves_as_they_are_are_followed_from_lane_to_lane(tmp_path):
+    runs = ShadowRuns(tmp_path, NEAREST, "")
+    level, account, _ = runs.compared(1)
+    assert level is Level.EQUAL and account.elements == 96
+    assert runs.compared(2)[0] is Level.DIFFERENT

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 
 from intelliperf.emulator.ir.module import Instruction
+from intelliperf.emulator.ir.shadow.carriers import moved_by
 from intelliperf.emulator.ir.shadow.memory import FLOATS, INTEGERS
 from intelliperf.emulator.ir.shadow.state import NUMBER_OF_BITS, VECTOR, Lanes, State
 from intelliperf.emulator.ir.shadow.values import NOTHING, Emitter, Shadow
@@ -188,6 +189,16 @@ def passed(state: State, i: Instruction, body: str) -> None:
         state.has[i.result or ""] = state.has[value]
 
 
+def masked(state: State, i: Instruction, body: str) -> None:
+    """Bits of which a mask leaves all that are set, as of a number that was extended before lanes exchanged it."""
+    if moved_by(i) != 0 or i.result not in state.carriers:
+        return
+    kind, value = operand(body[4:].partition(",")[0])
+    if value in state.has:
+        kept = state.emit.make(f"icmp eq {kind} {i.result}, {value}")
+        state.has[i.result] = [state.emit.choose(kept, state.has[value][0], NOTHING)]
+
+
 def widened(state: State, i: Instruction, body: str) -> None:
     source = body.split(None, 1)[1].partition(" to ")[0]
     kind, value = operand(source)
@@ -338,7 +349,8 @@ def shufflevector(state: State, i: Instruction, body: str) -> None:
 OPERATIONS: dict[str, Callable[[State, Instruction, str], None]] = {
     "fadd": binary, "fsub": binary, "fmul": binary, "fdiv": fdiv, "frem": frem, "fneg": fneg, "fcmp": fcmp,
     "select": select, "freeze": freeze, "load": load, "store": store, "bitcast": bitcast, "zext": passed,
-    "trunc": passed, "fpext": widened, "fptrunc": fptrunc, "sitofp": from_integer, "uitofp": from_integer,
+    "trunc": passed, "and": masked, "fpext": widened, "fptrunc": fptrunc, "sitofp": from_integer,
+    "uitofp": from_integer,
     "fptosi": to_integer, "fptoui": to_integer, "atomicrmw": atomicrmw, "cmpxchg": cmpxchg,
     "extractvalue": extractvalue, "extractelement": extractelement, "insertelement": insertelement,
     "shufflevector": shufflevector,
