@@ -113,3 +113,8 @@ def test_a_constraint_that_a_macro_hands_over_is_this_processors() -> None:
 
 def test_an_ordinary_error_needs_no_explanation() -> None:
     assert explanation("a.cu:3:1: error: expected ';' after expression\n") == ""
+
+
+def test_headers_of_mpi_that_are_not_searched_are_told_with_their_remedy() -> None:
+    told = explanation("core.cu:7:10: fatal error: 'mpi.h' file not found\n")
+    assert "mpicxx -show" in told and "not supported" not in told

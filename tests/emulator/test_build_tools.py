@@ -117,6 +117,7 @@ kernel.o: kernel.cu
 \tnvcc -c $< -o $@
 """, main_cpp="""
 #include <mpi.h>
+#include <mpi-ext.h>
 #include <cstdio>
 int last();
 int main(int count, char** words) {
@@ -125,12 +126,12 @@ int main(int count, char** words) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   MPI_Allreduce(&own, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  std::printf("%d of %d: %d\\n", rank, ranks, sum);
+  std::printf("%d of %d: %d, takes device pointers: %d\\n", rank, ranks, sum, MPIX_Query_cuda_support());
   MPI_Finalize();
 }
 """)  # fmt: skip
     shell("make", "-f", "Makefile.mk")
-    assert shell("./app").strip() == "0 of 1: 441"
+    assert shell("./app").strip() == "0 of 1: 441, takes device pointers: 1"
 
 
 def test_a_compiler_that_a_wrapper_calls_by_name_is_the_drop_in(shell: Shell, tmp_path: Path) -> None:

@@ -34,7 +34,6 @@ _HEADERS = (
     (r"hipsolver|rocsolver", "hipSOLVER and rocSOLVER"),
     (r"miopen", "MIOpen"),
     (r"torch/|ATen/|c10/|pybind11", "PyTorch extensions"),
-    (r"mpi\.h", "MPI (its headers are not installed)"),
     (r"cuda_fp[46]|hip/hip_fp[46]", "4- and 6-bit floating point"),
     (r"cutil|shrUtils|cuPrintf", "the utility library of CUDA 4 and older"),
     (r"thrust/", "this part of Thrust"),
@@ -74,6 +73,11 @@ _MENTIONS = (
 
 
 _REMEDIES = (
+    (
+        r"'mpi\.h' file not found",
+        "mpi.h is in none of the folders that this command searches: compile by mpicc or mpicxx, or name the folder of "
+        "`mpicxx -show` in -I or in CPATH; where no MPI is installed, on Debian: apt-get install libopenmpi-dev",
+    ),
     (
         r"Can't find declaration for hipLaunchKernel\b",
         "this source is compiled as HIP and does not include hip/hip_runtime.h; if it is a CUDA program, build it with "
