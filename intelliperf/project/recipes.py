@@ -21,6 +21,7 @@ _HOST_SUFFIXES = {".cpp", ".cc", ".cxx"}
 _HIP_MARK = re.compile(r"#\s*include\s*[<\"]hip/")
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _CMAKE_FILE, _MESON_FILE, _NINJA_FILE = "CMakeLists.txt", "meson.build", "build.ninja"
+_PLACED = re.compile(r"RUNTIME_OUTPUT_DIRECTORY|EXECUTABLE_OUTPUT_PATH")  # programs elsewhere in the build tree
 _MAX_SCANNED = 2000
 
 
@@ -140,21 +141,34 @@ def _by_nearest(tool: str, names: Sequence[str], target: Path, project: Path) ->
 def _from_cmake(target: Path, project: Path) -> Recipe | None:
     if not (project / _CMAKE_FILE).is_file():
         return None
-    build = _build_directory(target, project)
+    build = _build_directory(target, project, _CMAKE_FILE)
     configure = ("cmake", "-S", ".", "-B", build, "-DCMAKE_BUILD_TYPE=Release")
     return Recipe((configure, ("cmake", "--build", build)), "from CMakeLists.txt in the project")
 
 
-def _build_directory(target: Path, project: Path) -> str:
-    inside = target.parent != project and project in target.parents
-    return target.parent.relative_to(project).parts[0] if inside else "build"
+def _build_directory(target: Path, project: Path, description: str) -> str:
+    """Where a program lies as `target` does: build trees have the folders of the sources that have a `description`."""
+    if target.parent == project or project not in target.parents:
+        return "build"
+    parts = target.parent.relative_to(project).parts
+    ways = [(Path(*parts[:count]), Path(*parts[count:])) for count in range(1, len(parts) + 1)]
+    configured = [build for build, _ in ways if (project / build / "CMakeCache.txt").is_file()]
+    if not configured and any(_PLACED.search(read_text(path)) for path in _cmake_files(project)):
+        return parts[0]
+    likely = [build for build, folder in ways if (project / folder / description).is_file()]
+    return str((configured or likely)[0])
+
+
+def _cmake_files(project: Path) -> list[Path]:
+    files = islice((path for path in project.rglob("*") if path.is_file()), _MAX_SCANNED)
+    return [path for path in files if path.name == _CMAKE_FILE or path.suffix == ".cmake"]
 
 
 def _from_meson(target: Path, project: Path) -> Recipe | None:
     description = project / _MESON_FILE
     if not description.is_file():
         return None
-    build = _build_directory(target, project)
+    build = _build_directory(target, project, _MESON_FILE)
     # Meson's own default is a build without optimisation.
     chosen = () if "buildtype" in read_text(description) else ("--buildtype=release",)
     return Recipe((("meson", "setup", build, *chosen), ("ninja", "-C", build)), "from meson.build in the project")

@@ -37,8 +37,21 @@ def test_a_makefile_outside_the_project_is_nobodys(tmp_path: Path) -> None:
 
 def test_cmake_builds_where_the_program_is_looked_for(tmp_path: Path) -> None:
     (tmp_path / "CMakeLists.txt").touch()
-    assert commands("out/bin/app", tmp_path)[1] == ("cmake", "--build", "out")
+    assert commands("out/bin/app", tmp_path)[1] == ("cmake", "--build", "out/bin")
     assert commands("./app", tmp_path)[1] == ("cmake", "--build", "build")
+
+
+def test_a_build_tree_is_told_from_its_folders(tmp_path: Path) -> None:
+    (tmp_path / "CMakeLists.txt").write_text("add_subdirectory(tools)\n")
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools" / "CMakeLists.txt").write_text("add_executable(app app.cu)\n")
+    assert commands("build/tools/app", tmp_path)[1] == ("cmake", "--build", "build")
+    assert commands("build/release/tools/app", tmp_path)[1] == ("cmake", "--build", "build/release")
+    (tmp_path / "tools" / "CMakeLists.txt").write_text("set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)\n")
+    assert commands("build/bin/app", tmp_path)[1] == ("cmake", "--build", "build")
+    (tmp_path / "build" / "debug").mkdir(parents=True)
+    (tmp_path / "build" / "debug" / "CMakeCache.txt").touch()
+    assert commands("build/debug/bin/app", tmp_path)[1] == ("cmake", "--build", "build/debug")
 
 
 def test_meson_builds_optimised_where_its_description_does_not_say_how(tmp_path: Path) -> None:
