@@ -227,7 +227,8 @@ def _of_function(problem: Problem, evidence: SourceEvidence, known: _Known) -> l
     shares, reasons = made
     here = [share for share in shares if share.own is not None and share.own.line == evidence.line]
     if not here:
-        raise next(reason for own, reason in reasons if own.line == evidence.line)
+        otherwise = NotApplicable(f"{inner} holds no sum or extreme that atomics put into memory")
+        raise next((reason for own, reason in reasons if own.line == evidence.line), otherwise)
     return here
 
 

@@ -1,24 +1,22 @@
 """Device functions that repeat a compare-and-swap until a sum or an extreme is in memory.
 
 `do { assumed = old; old = atomicCAS(p, assumed, bits(fmax(value, number(assumed)))); } while (assumed != old);` puts
-the greater one of `value` and what `p` leads to there, in whatever order such calls come.
+the greater one of `value` and what `p` leads to there, in whatever order such calls come. So does a loop that swaps
+`value` itself in, as long as it is greater than what was last seen there.
 """
 
 from __future__ import annotations
 
-import re
-
-from intelliperf.codegen.rules.lanes import initializer, written
+from intelliperf.codegen.rules.lanes import written
 from intelliperf.codegen.rules.statements import callee_name, pointee
+from intelliperf.codegen.rules.swap_exits import REINTERPRETED, extreme_by_swaps, plain, source_of
 from intelliperf.codegen.rules.wave import Operation
 from intelliperf.codegen.rules.wave_aggregate_atomics import FLOATS, INTEGERS
 from intelliperf.codegen.syntax.tree import Node
 
-_REINTERPRETED = re.compile(r"__(?:\w+_as_\w+|\w+2\w+_rn|bit_cast)|(?:std::)?bit_cast")
 _EXTREMES = {"fmax": "Maximizes", "fmaxf": "Maximizes", "max": "Maximizes"} | {
     "fmin": "Minimizes", "fminf": "Minimizes", "min": "Minimizes"
 }  # fmt: skip
-_CASTS = ("CStyleCastExpr", "CXXStaticCastExpr", "CXXReinterpretCastExpr", "CXXFunctionalCastExpr")
 
 
 def combined_by_swaps(function: Node) -> Operation | None:
@@ -29,18 +27,20 @@ def combined_by_swaps(function: Node) -> Operation | None:
     if parameters[1].canonical.removeprefix("const ") not in INTEGERS | FLOATS:
         return None
     swaps = [node for node in function.everything() if callee_name(node) == "atomicCAS" and len(node.children) == 4]
+    if len(swaps) == 1 and (extreme := extreme_by_swaps(function, swaps[0], parameters)) is not None:
+        return extreme
     if len(swaps) != 1 or not _repeats(function, swaps[0]) or not _nothing_else(function, swaps[0]):
         return None
     address, assumed, new = (child.bare() for child in swaps[0].children[1:])
-    if assumed.reference is None or _source(function, address) != parameters[0].id:
+    if assumed.reference is None or source_of(function, address) != parameters[0].id:
         return None
-    return _operation(_plain(new), parameters[1].id, assumed.reference.id)
+    return _operation(plain(new), parameters[1].id, assumed.reference.id)
 
 
 def _operation(new: Node, value: str, assumed: str) -> Operation | None:
     name = callee_name(new)
     sides = new.children[1:] if name else new.children
-    named = [reference.id if (reference := _plain(side).reference) is not None else "" for side in sides]
+    named = [reference.id if (reference := plain(side).reference) is not None else "" for side in sides]
     if sorted(named) != sorted((value, assumed)):
         return None
     if name in _EXTREMES:
@@ -48,29 +48,6 @@ def _operation(new: Node, value: str, assumed: str) -> Operation | None:
     if new.kind == "BinaryOperator" and new.opcode == "+":
         return Operation("Adds", "{a} + {b}", "")
     return None
-
-
-def _plain(expression: Node) -> Node:
-    """Without what only takes the same bits for another type."""
-    node = expression.bare()
-    while True:
-        if node.kind == "CallExpr" and _REINTERPRETED.fullmatch(callee_name(node)) and len(node.children) == 2:
-            node = node.children[1].bare()
-        elif node.kind in _CASTS and node.children:
-            node = node.children[-1].bare()
-        else:
-            return node
-
-
-def _source(function: Node, address: Node) -> str:
-    """The parameter that a pointer is a cast of."""
-    node = _plain(address)
-    if node.reference is None:
-        return ""
-    declared = next((each for each in function.everything() if each.id == node.reference.id), None)
-    initial = initializer(declared) if declared is not None and declared.kind == "VarDecl" else None
-    found = _plain(initial).reference if initial is not None else node.reference
-    return found.id if found is not None else ""
 
 
 def _repeats(function: Node, swap: Node) -> bool:
@@ -97,7 +74,7 @@ def _repeats(function: Node, swap: Node) -> bool:
 
 
 def _is_plain_call(name: str) -> bool:
-    return name in _EXTREMES or _REINTERPRETED.fullmatch(name) is not None
+    return name in _EXTREMES or REINTERPRETED.fullmatch(name) is not None
 
 
 def _nothing_else(function: Node, swap: Node) -> bool:
