@@ -28,11 +28,17 @@ EMULATOR = "the emulator"
 _SEPARATOR = " · "
 _SERVED_BY_CACHE = 0.9  # above this hit ratio an inefficient access costs little DRAM traffic
 _FEW_LANES = 0.5  # below this share of active lanes divergence explains part of the inefficiency
+NOT_TO_PATCH = "its text is not the project's to patch"
 
 
 def counted(number: int, noun: str, plural: str = "s") -> str:
     """ "1 point", "1,200 points"."""
     return f"{number:,} {noun}{'' if number == 1 else plural}"
+
+
+def why_not_to_patch(profile: KernelProfile) -> str:
+    """Of a kernel that a compiler made as the program ran; empty for others."""
+    return next((note for note in profile.notes if NOT_TO_PATCH in note), "")
 
 
 def device_in_short(device: Device) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from intelliperf.errors import ProtocolError
 from intelliperf.project.versions import GENERATED_LOG
+from intelliperf.sentences import NOT_TO_PATCH
 
 _SHOWN = 6
 
@@ -31,5 +32,5 @@ def generated_note(lines: tuple[str, ...]) -> str:
     shown = ", ".join(lines[:_SHOWN]) + (f" and {len(lines) - _SHOWN} others" if len(lines) > _SHOWN else "")
     return (
         f"torch.compile made this kernel from {shown or 'lines that it does not name'}: "
-        "its text is not the project's to patch; change those lines, or the options of the compiler"
+        f"{NOT_TO_PATCH}; change those lines, or the options of the compiler"
     )

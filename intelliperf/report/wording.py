@@ -39,6 +39,7 @@ from intelliperf.sentences import (
     percent,
     readings,
     times,
+    why_not_to_patch,
 )
 
 _TELLABLE = 1.001
@@ -206,21 +207,28 @@ def headline(report: Report) -> str:
         shown = "a bottleneck" if report.formula == "all" else report.formula
         beside = f"; {process_in_short(report)}" if report.process else ""
         if report.diagnoses:
-            first, more = report.diagnoses[0], len(report.diagnoses) - 1
-            whom = finding_in_short(first) + (f" (and {more} more)" if more else "")
-            return f"nothing to improve: {whom}: {first.note or 'not pursued'}{beside}"
+            return f"nothing to improve: {_unpursued(report)}{beside}"
         return f"nothing to improve: no kernel shows {shown} beyond its threshold{beside}"
     given = told_by_headline(report)
     if given is not None:
         name, detail = outcome(given)
         slow = given.verdict is not None and given.verdict.outcome is Outcome.NOT_FASTER
         return f"patch refused{_FOR_TIME if slow else ''}: {name}: {detail}"
+    if report.diagnoses and report.diagnoses[0].note and not report.attempts:
+        return f"{report.ending.value}: {_unpursued(report)}"
     if report.finding is not None:
         told = _main_finding(report) if report.diagnoses else report.finding.sentence
         return f"{report.ending.value}: {told}"
     if report.process:
         return f"{report.ending.value}: {process_in_short(report)}"
     return f"{report.ending.value}: no finding{'' if report.formula == 'all' else f' of {report.formula}'}"
+
+
+def _unpursued(report: Report) -> str:
+    """The first finding of a run that pursued none, with the reason."""
+    first, more = report.diagnoses[0], len(report.diagnoses) - 1
+    whom = finding_in_short(first) + (f" (and {more} more)" if more else "")
+    return f"{whom}: {first.note or 'not pursued'}"
 
 
 def told_by_headline(report: Report) -> Attempt | None:
@@ -340,13 +348,14 @@ def finding_in_short(diagnosis: Diagnosis) -> str:
 
 
 def next_command(report: Report, given: Sequence[str] = ()) -> str:
-    """What to type after a diagnosis to have its main finding improved; empty where there is none.
+    """What to type after a diagnosis to have its first finding improved that can be; empty where there is none.
 
     `given`: options of the diagnosis that the next run needs as well.
     """
-    if not report.diagnoses:
+    findings = [one.finding for one in report.diagnoses if not why_not_to_patch(one.finding.profile)]
+    if not findings:
         return ""
-    finding = report.diagnoses[0].finding
+    finding = findings[0]
     words = ["intelliperf", "-f", finding.formula, "-k", unqualified(finding.profile.kernel.name)]
     return command_line([*words, *given, "--", *report.application.command])
 

@@ -25,6 +25,7 @@ from intelliperf.records import (
     SourceEvidence,
     Verdict,
 )
+from intelliperf.sentences import why_not_to_patch
 
 _SHORT_S = 5.0  # a run of an application that takes less is made for each variant of a candidate
 
@@ -146,6 +147,8 @@ class Observer:
         if not blamed:
             raise SourceNotFound(f"{finding.profile.kernel.name}: no line of the project causes the {finding.formula}")
         written = tuple(item for item in blamed if version.holds(item.file))
+        if not written and (why := why_not_to_patch(finding.profile)):
+            raise SourceNotFound(f"{finding.profile.kernel.name}: {why}")
         if not written:
             place = f"{version.workspace.outside(blamed[0].file)}:{blamed[0].line}"
             raise SourceNotFound(f"{finding.profile.kernel.name}: {place} is made by the build, not a source to edit")

@@ -15,6 +15,7 @@ from intelliperf.search.observer import Observer, Recordings, RunSettings, of_ke
 from intelliperf.search.settling import met_recordings_alone
 from intelliperf.search.stages import Stages
 from intelliperf.search.wholeprocess import Process, observe, unseen
+from intelliperf.sentences import NOT_TO_PATCH
 
 _TIMED = (Outcome.ACCEPTED, Outcome.NOT_FASTER, Outcome.SLOWER_OVERALL, Outcome.IMPLAUSIBLE)
 
@@ -38,6 +39,7 @@ class Pursuit:
     original: ApplicationProfile | None = None
     remeasured: ApplicationProfile | None = None  # of the candidate that was judged last …
     shown: ApplicationProfile | None = None  # … and of the one that was accepted last
+    nothing_to_patch: bool = False  # findings are left, all of kernels that a compiler made as the program ran
     counts_last: bool = False  # nobody asks for a candidate's counters before the end
     _kernels: tuple[KernelProfile, ...] = ()  # of the best version
 
@@ -87,7 +89,7 @@ class Pursuit:
     def next_target(self) -> Target | None:
         """The most promising finding that is still open and has lines in the project's sources.
 
-        Raises `SourceNotFound` where the run has nothing to pursue because none has.
+        Raises `SourceNotFound` where the run has nothing to pursue because none has, unless compilers made all of them.
         """
         reasons: list[str] = []
         for finding in self.agenda.open():
@@ -99,7 +101,8 @@ class Pursuit:
             reasons.append(located.reason)
             self.agenda.close(finding, f"no source line: {located.reason}")
             self.stages.note(f"no source line for {located.reason}")
-        if reasons and not self.targets:
+        self.nothing_to_patch = bool(reasons) and all(NOT_TO_PATCH in reason for reason in reasons)
+        if reasons and not self.targets and not self.nothing_to_patch:
             more = f" (and {len(reasons) - 1} further findings likewise)" if len(reasons) > 1 else ""
             raise SourceNotFound(reasons[0] + more)
         return None

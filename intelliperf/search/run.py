@@ -182,7 +182,7 @@ class Run:
             return Ending.IMPROVED
         if any(attempt.origin.kind is OriginKind.USER for attempt in self.attempts):
             return Ending.REFUSED
-        if self.pursuit.targets:
+        if self.pursuit.targets or self.pursuit.nothing_to_patch:
             return Ending.NO_ACCEPTED_CANDIDATE
         return Ending.DIAGNOSED if self.settings.diagnose_only else Ending.NOTHING_TO_IMPROVE
 

@@ -49,6 +49,7 @@ from intelliperf.records import (
 from intelliperf.records.timeline import HostLine, Timeline
 from intelliperf.search.observer import RunSettings
 from intelliperf.search.run import Run
+from intelliperf.sentences import NOT_TO_PATCH
 
 SOURCE = "app.hip"
 BUILD = (
@@ -153,6 +154,7 @@ def _profile(name: str, time_ns: float, share: float, marks: Sequence[str]) -> K
         Provenance.MODELLED,
         share,
         {} if "uncounted" in marks else {Metric.ATOMIC_SERIALIZATION: lanes},
+        notes=(f"a compiler made it from model.py:3: {NOT_TO_PATCH}",) if "compiled" in marks else (),
     )
 
 

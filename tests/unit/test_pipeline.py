@@ -312,6 +312,18 @@ def test_a_generated_source_is_no_place_for_an_edit(tmp_path: Path) -> None:
         improve(scripted_run(project, journal, Scripted("rules", [])))
 
 
+def test_findings_of_kernels_that_a_compiler_made_end_a_run_with_their_reason(tmp_path: Path) -> None:
+    project = application(
+        tmp_path / "project", "tally 900 contended compiled\n", (*BUILD[:2], f"mv recipe app.hip; {BUILD[2]}")
+    )
+    (project.project / SOURCE).rename(project.project / "recipe")
+    with Journal(tmp_path / "run") as journal:
+        report = improve(scripted_run(project, journal, Scripted("rules", [])))
+    assert report.ending is Ending.NO_ACCEPTED_CANDIDATE and report.exit_status == 3
+    assert "contention in tally: no source line: tally: a compiler made it from model.py:3" in wording.headline(report)
+    assert not wording.next_command(report)
+
+
 def test_a_run_goes_on_after_a_kill_without_asking_again(tmp_path: Path) -> None:
     project = application(tmp_path / "project", SLOW)
     first = Scripted("model", [("900", "950"), ("900", "400"), KeyboardInterrupt()])  # type: ignore[list-item]
