@@ -3,8 +3,15 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
+from intelliperf.codegen.rules.problem import Problem
+from intelliperf.codegen.rules.triton import launched_kernel_at
+from intelliperf.codegen.rules.triton_shapes import shape_of
+from intelliperf.codegen.syntax.clang import ClangParser
+from intelliperf.protocols import Proposal
 from intelliperf.validation.edits.gate import examine
 from tests.unit.triton_task import proposed, triton_task
 
@@ -152,3 +159,57 @@ def test_what_depends_on_its_order_is_left_alone(
     proposal = proposed(triton_task(sources, kernel, line, rule=rule))
     assert proposal.declined is not None, proposal.candidate
     assert reason in proposal.declined.reason, proposal.declined.reason
+
+
+SWIZZLED = """import triton
+import triton.language as tl
+
+
+@triton.jit
+def gate(a_ptr, b_ptr, out_ptr, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    x, y = tl.swizzle2d(tl.program_id(0), tl.program_id(1), tl.num_programs(0), tl.num_programs(1), 4)
+    rows, cols = x * BM + tl.arange(0, BM), y * BN + tl.arange(0, BN)
+    inner = tl.arange(0, BK)
+    a_ptrs = a_ptr + tl.expand_dims(rows, 1) * k + tl.expand_dims(inner, axis=0)
+    b_ptrs = b_ptr + inner[:, None] * n + cols[None, :]
+    total = tl.zeros((BM, BN), dtype=tl.float32)
+    for _ in range(k // BK):
+        a = tl.load(a_ptrs)
+        total += tl.dot(a, tl.load(b_ptrs))
+        a_ptrs += BK
+        b_ptrs += BK * n
+    tl.store(out_ptr + rows[:, None] * n + cols[None, :], total)
+
+
+def run(a, b, out, m, n, k):
+    grid = lambda meta: (triton.cdiv(m, meta["BM"]), triton.cdiv(n, meta["BN"]))
+    gate[grid](a, b, out, m, n, k, BM=128, BN=64, BK=32)
+"""
+
+
+def swizzled(text: str) -> Proposal:
+    return proposed(triton_task({"app.py": text}, "gate", "def gate(", grid=(2, 2, 1), rule="triton_smaller_block"))
+
+
+def test_shapes_are_known_of_what_is_set_together_and_of_swizzled_programs() -> None:
+    candidate = swizzled(SWIZZLED).candidate
+    assert candidate is not None and "BM=16, BN=16, BK=32" in candidate.edits[0].text
+    declined = swizzled(SWIZZLED.replace("tl.load(a_ptrs)", "tl.load(somewhere(a_ptrs))")).declined
+    assert declined is not None and "along which size the product sums up cannot be told" in declined.reason
+
+
+@pytest.mark.parametrize(
+    ("spelled", "shape"),
+    [
+        ("tl.expand_dims(inner, -1)", ("BK", "1")),
+        ("tl.sum(cols[None, :] + rows[:, None], axis=-2, keep_dims=True)", ("1", "BN")),
+        ("tl.max(cols[None, :] * m, 0)", ("BN",)),
+        ("tl.expand_dims(cols, 5)", None),
+        ("tl.sum(cols, axis=axis)", None),
+    ],
+)
+def test_axes_are_counted_from_either_end(spelled: str, shape: tuple[str, ...] | None) -> None:
+    text = SWIZZLED.replace("    total = ", f"    asked = {spelled}\n    total = ")
+    task = triton_task({"app.py": text}, "gate", "def gate(", rule="triton_smaller_block")
+    kernel = launched_kernel_at(Problem(task, ClangParser(("false",))), task.evidence[0])
+    assert shape_of(kernel, ast.parse("asked", mode="eval").body) == shape

@@ -69,9 +69,20 @@ class _Shapes:
         first = found[0]  # Triton keeps a variable's shape through loops and conditions
         if isinstance(first, ast.For):
             return ()
-        if isinstance(first, ast.Assign) and len(first.targets) == 1 and isinstance(first.targets[0], ast.Name):
-            return self._deeper(first.value)
+        if isinstance(first, ast.Assign) and len(first.targets) == 1:
+            return self._one_of(name, first.targets[0], first.value)
         return self._deeper(first.value) if isinstance(first, ast.AnnAssign) and first.value is not None else None
+
+    def _one_of(self, name: str, target: ast.expr, value: ast.expr) -> Shape | None:
+        """Of a variable that is set alone, or together with others."""
+        if isinstance(target, ast.Name):
+            return self._deeper(value)
+        names = [item.id if isinstance(item, ast.Name) else "" for item in getattr(target, "elts", ())]
+        if isinstance(value, ast.Tuple) and len(value.elts) == len(names) and names.count(name) == 1:
+            return self._deeper(value.elts[names.index(name)])
+        if isinstance(value, ast.Call) and self._kernel.called(value) == "swizzle2d":
+            return self._deeper(value.args[0]) if value.args else None
+        return None
 
     def _all(self, nodes: Sequence[ast.expr]) -> Shape | None:
         result: Shape | None = ()
@@ -112,8 +123,8 @@ class _Shapes:
             return _dimensions(block)
         if isinstance(call.func, ast.Name) and word == "" and call.func.id in ("min", "max"):
             return self._all(call.args)  # Python's own, which Triton takes for elements
-        if word in _REDUCING:
-            return self._reduced(call, operands)
+        if word in (*_REDUCING, "expand_dims"):
+            return self._along_axis(call, word, operands)
         if word in _SAME and operands:
             return self.of(operands[0])
         if word in _TOGETHER:
@@ -152,16 +163,22 @@ class _Shapes:
             return _dimensions(operands[1])
         return tuple(ast.unparse(item) for item in operands[1:]) or None
 
-    def _reduced(self, call: ast.Call, operands: Sequence[ast.expr]) -> Shape | None:
+    def _along_axis(self, call: ast.Call, word: str, operands: Sequence[ast.expr]) -> Shape | None:
+        """Of a reduction, or of what gets a further dimension."""
         base = self.of(operands[0]) if operands else None
         axis = operands[1] if len(operands) > 1 else next((k.value for k in call.keywords if k.arg == "axis"), None)
-        if base is None or any(k.arg in ("keep_dims", "return_indices") for k in call.keywords):
+        if base is None or any(k.arg == "return_indices" for k in call.keywords):
+            return None
+        if word == "expand_dims":
+            at = _axis(axis, len(base) + 1)
+            return None if at is None else (*base[:at], "1", *base[at:])
+        keeps = next((k.value for k in call.keywords if k.arg == "keep_dims"), ast.Constant(False))
+        if not isinstance(keeps, ast.Constant):
             return None
         if axis is None or isinstance(axis, ast.Constant) and axis.value is None:
-            return ()
-        if isinstance(axis, ast.Constant) and isinstance(axis.value, int) and 0 <= axis.value < len(base):
-            return (*base[: axis.value], *base[axis.value + 1 :])
-        return None
+            return ("1",) * len(base) if keeps.value else ()
+        at = _axis(axis, len(base))
+        return None if at is None else (*base[:at], *(("1",) if keeps.value else ()), *base[at + 1 :])
 
     def _helper(self, call: ast.Call) -> Shape | None:
         """Of a jit function of the project, with the shapes that it is given."""
@@ -204,6 +221,16 @@ def together(one: Shape, other: Shape) -> Shape | None:
 def spelled(shape: Shape) -> str:
     """As Python source."""
     return f"({shape[0]},)" if len(shape) == 1 else f"({', '.join(shape)})"
+
+
+def _axis(node: ast.expr | None, dimensions: int) -> int | None:
+    """Counted from 0; None where it cannot be told."""
+    negative = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
+    number = node.operand if isinstance(node, ast.UnaryOp) and negative else node
+    if not isinstance(number, ast.Constant) or type(number.value) is not int:
+        return None
+    axis = -number.value if negative else number.value
+    return axis % dimensions if -dimensions <= axis < dimensions else None
 
 
 def _product(one: Shape | None, other: Shape | None) -> Shape | None:

@@ -137,6 +137,8 @@ def _mixed(kernel: Kernel, name: str) -> str:
             one = shape_of(kernel, node.args[0]) if node.args else None
             if one is not None and len(one) == 2 and one[1] != name:
                 continue
+            if one is None or len(one) != 2:
+                return f"{kernel.where(node)}: along which size the product sums up cannot be told"
             return f"{kernel.where(node)}: a product sums up along {name}"
         method = kernel.function.module.dotted(node.func) is None and isinstance(node.func, ast.Attribute)
         operands = [node.func.value] if method and isinstance(node.func, ast.Attribute) else node.args[:1]
