@@ -143,7 +143,7 @@ def test_cmake_compiles_what_the_old_hip_module_adds_with_hipcc(shell: Shell, tm
         "include($ENV{HIP_PATH}/lib/cmake/hip/FindHIP.cmake)\nfind_package(HIP REQUIRED)\n"
         "hip_add_library(parts STATIC expected.cpp HIPCC_OPTIONS -DVALUE=297)\n"
         "hip_add_executable(app main.hip HIPCC_OPTIONS -O2 NVCC_OPTIONS -arch=sm_70)\n"
-        "target_link_libraries(app parts)\n",
+        "target_link_libraries(app PRIVATE parts)\n",
         encoding="utf-8",
     )
     shell("cmake", "-S", ".", "-B", "build")

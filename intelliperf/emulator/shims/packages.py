@@ -69,7 +69,7 @@ macro(_intelliperf_finish target)
   list(FILTER _intelliperf_sources INCLUDE REGEX "\\.(cpp|cc|cxx|C|hip|cu)$")
   set_source_files_properties(${{_intelliperf_sources}} PROPERTIES LANGUAGE HIP)
   set_target_properties(${{target}} PROPERTIES LINKER_LANGUAGE HIP HIP_ARCHITECTURES "${{CMAKE_HIP_ARCHITECTURES}}")
-  target_link_libraries(${{target}} hip::host)
+  set_property(TARGET ${{target}} APPEND PROPERTY LINK_LIBRARIES hip::host)  # commits to no signature
   target_compile_options(${{target}} PRIVATE
     $<$<COMPILE_LANGUAGE:HIP>:${{_intelliperf_HIPCC_OPTIONS}};${{_intelliperf_CLANG_OPTIONS}}>)
 endmacro()
