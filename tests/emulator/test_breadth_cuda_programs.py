@@ -61,6 +61,13 @@ def test_products_of_sparse_matrices_are_those_of_cusparse(tmp_path: Path) -> No
     assert (ran.exit_status, ran.tail("stdout").strip()) == (0, "all good"), ran.tail("stdout")
 
 
+def test_cublas_without_handles_computes_what_its_letters_say(tmp_path: Path) -> None:
+    built = shell(tmp_path, "nvcc", str(PROGRAMS / "first_blas.cu"), "-lcublas", "-o", "first")
+    assert built.exit_status == 0, built.tail()
+    ran = shell(tmp_path, "./first")
+    assert (ran.exit_status, ran.tail("stdout").strip()) == (0, "all good"), ran.tail("stdout")
+
+
 @pytest.mark.parametrize("build", ["nvcc transforms.cu -lcufft", "hipcc transforms.hip -lhipfft"])
 def test_fourier_transforms_are_those_of_their_definition(build: str, tmp_path: Path) -> None:
     compiler, source, library = build.split()

@@ -1,6 +1,7 @@
 // What cuBLAS has beside BLAS itself: handles, settings, copies of vectors and matrices, products of mixed types.
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "host_blas.h"
 
@@ -61,9 +62,14 @@ const char* status_name(int status) {
   }
 }
 
+BlasHandle* first_handle = nullptr;  // of the interface without handles
+int first_status = kBlasSuccess;
+
 }  // namespace
 
 extern "C" {
+int cudaMalloc(void** pointer, size_t bytes);
+int cudaFree(void* pointer);
 int cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
                       int kind, Stream* stream);
 int cudaStreamSynchronize(Stream* stream);
@@ -77,6 +83,29 @@ SIMT_EXPORT int cublasGetProperty(int type, int* value) {
   return *value = parts[type], kBlasSuccess;
 }
 SIMT_EXPORT size_t cublasGetCudartVersion() { return 12040; }
+
+// The interface without handles has one, made on first use.
+SIMT_EXPORT BlasHandle* __simt_cublas_handle() {
+  if (!first_handle) make_blas_handle(&first_handle);
+  return first_handle;
+}
+SIMT_EXPORT void __simt_cublas_status(int status) {
+  if (status != kBlasSuccess) first_status = status;
+}
+SIMT_EXPORT int cublasGetError() { return std::exchange(first_status, static_cast<int>(kBlasSuccess)); }
+SIMT_EXPORT int cublasInit() { return __simt_cublas_handle() ? kBlasSuccess : kBlasNotInitialized; }
+SIMT_EXPORT int cublasShutdown() {
+  if (first_handle) drop_blas_handle(std::exchange(first_handle, nullptr));
+  return kBlasSuccess;
+}
+SIMT_EXPORT int cublasAlloc(int n, int bytes, void** pointer) {
+  if (n <= 0 || bytes <= 0) return kBlasInvalidValue;
+  return cudaMalloc(pointer, size_t(n) * size_t(bytes)) ? kBlasAllocFailed : kBlasSuccess;
+}
+SIMT_EXPORT int cublasFree(void* pointer) { return cudaFree(pointer) ? kBlasInvalidValue : kBlasSuccess; }
+SIMT_EXPORT int cublasSetKernelStream(Stream* stream) {
+  return __simt_cublas_handle()->stream = stream, kBlasSuccess;
+}
 SIMT_EXPORT const char* cublasGetStatusName(int status) { return status_name(status); }
 SIMT_EXPORT const char* cublasGetStatusString(int status) { return status_name(status); }
 
