@@ -16,6 +16,26 @@ Copyright (c) 2005-2025 NVIDIA Corporation
 Built by intelliperf (drop-in for the embedded emulator)
 Cuda compilation tools, release {CUDA_VERSION}, {CUDA_BUILD}
 """
+_ARCHITECTURES = (50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90)  # nvcc 12.4's
+_REALS = "".join(f"sm_{number}\n" for number in _ARCHITECTURES)
+_VIRTUALS = "".join(f"compute_{number}\n" for number in _ARCHITECTURES)
+_NVCC_HELP = (
+    "Usage  : nvcc [options] <inputfile>\n\n"
+    "The drop-in of intelliperf takes nvcc's options; see NVIDIA's own help for what they mean.\n"
+    "Values for --gpu-architecture (-arch) and --gpu-code (-code):\n"
+    f"{_VIRTUALS}{_REALS}"
+)
+# Build files take the architectures that a compiler knows from these.
+_NVCC_ANSWERS = {
+    "--version": _NVCC_BANNER,
+    "-V": _NVCC_BANNER,
+    "--help": _NVCC_HELP,
+    "-h": _NVCC_HELP,
+    "--list-gpu-arch": _VIRTUALS,
+    "-arch-ls": _VIRTUALS,
+    "--list-gpu-code": _REALS,
+    "-code-ls": _REALS,
+}
 
 
 def nvcc_plan(output: str = "a.out") -> str:
@@ -37,8 +57,8 @@ def nvcc_plan(output: str = "a.out") -> str:
 
 def answer(flavour: str, words: Sequence[str]) -> str | None:
     """The reply to a question about the compiler; None if the command line is none."""
-    if flavour == "nvcc" and any(word in ("--version", "-V") for word in words):
-        return _NVCC_BANNER
+    if flavour == "nvcc" and (asked := [word for word in words if word in _NVCC_ANSWERS]):
+        return _NVCC_ANSWERS[asked[0]]
     if flavour == "nvcc" and "__cmake_determine_cuda" in words:
         return nvcc_plan()
     if flavour == "hipcc":

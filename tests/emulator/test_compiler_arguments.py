@@ -10,6 +10,7 @@ import pytest
 
 from intelliperf.dropins.arguments import parse
 from intelliperf.dropins.depfile import prerequisites
+from intelliperf.dropins.queries import answer
 from intelliperf.dropins.spelling import unmarked_everywhere
 from intelliperf.emulator.compiler.libraries import absent_calls, is_absent, is_provided
 from intelliperf.emulator.driver import main
@@ -129,3 +130,10 @@ def test_a_question_to_a_compiler_loads_nothing_that_translates_device_code() ->
         "assert 'intelliperf.emulator.ir' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=60)
+
+
+@pytest.mark.parametrize(
+    ("word", "said"), [("--help", "compute_90"), ("--list-gpu-arch", "compute_90"), ("--list-gpu-code", "sm_90")]
+)
+def test_nvcc_names_its_architectures_to_build_files(word: str, said: str) -> None:
+    assert said in (answer("nvcc", [word]) or "").split()

@@ -103,9 +103,7 @@ SIMT_EXPORT int cublasAlloc(int n, int bytes, void** pointer) {
   return cudaMalloc(pointer, size_t(n) * size_t(bytes)) ? kBlasAllocFailed : kBlasSuccess;
 }
 SIMT_EXPORT int cublasFree(void* pointer) { return cudaFree(pointer) ? kBlasInvalidValue : kBlasSuccess; }
-SIMT_EXPORT int cublasSetKernelStream(Stream* stream) {
-  return __simt_cublas_handle()->stream = stream, kBlasSuccess;
-}
+SIMT_EXPORT int cublasSetKernelStream(Stream* stream) { return __simt_cublas_handle()->stream = stream, kBlasSuccess; }
 SIMT_EXPORT const char* cublasGetStatusName(int status) { return status_name(status); }
 SIMT_EXPORT const char* cublasGetStatusString(int status) { return status_name(status); }
 
