@@ -16,6 +16,7 @@ from intelliperf.codegen.rules.interleave_chunks import InterleaveChunks
 from intelliperf.codegen.rules.keep_in_register import KeepInRegister
 from intelliperf.codegen.rules.pad_lds import PadLds
 from intelliperf.codegen.rules.privatize_atomics import PrivatizeAtomics
+from intelliperf.codegen.rules.privatize_fields import PrivatizeFields
 from intelliperf.codegen.rules.problem import NotApplicable, Problem, Rule, state_of, unit_of
 from intelliperf.codegen.rules.renumber_grid import RenumberGrid
 from intelliperf.codegen.rules.restrict_pointers import RestrictPointers
@@ -58,6 +59,7 @@ from intelliperf.records import Attempt, Candidate, Declined, Origin, OriginKind
 RULES: tuple[Rule, ...] = (
     BlockReduceAtomics(),
     PrivatizeAtomics(),
+    PrivatizeFields(),
     FewerTables(),
     WaveAggregateAtomics(),
     WaveAggregateSwaps(),

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -35,7 +35,7 @@ MAX_BYTES = 16 * 1024  # of LDS for one copy: more would cost the occupancy that
 # Operations of a block for each that it still sends to global memory; below, the copies do not pay.
 MIN_OPERATIONS_PER_ENTRY = 2.0
 # How a block's share joins the rest, where it is not by the same operation: a sum of -x is added.
-_JOINED_BY = {"atomicSub": "atomicAdd"}
+JOINED_BY = {"atomicSub": "atomicAdd"}
 _FROM_ZERO = ("atomicAdd", "unsafeAtomicAdd", "atomicSub", "atomicOr", "atomicXor")
 _LEAST = {
     "int": "(-2147483647 - 1)",
@@ -52,7 +52,7 @@ _GREATEST = {
 _SAMPLE = 1024  # entries of a copy of what is not known to be small, where the addresses were not counted
 _ROOM = 4  # entries for each address that was counted: they need not be the first ones of the table
 _ELEMENT_BYTES = {"long": 8, "unsigned long": 8, "long long": 8, "unsigned long long": 8}
-_OBSERVERS = re.compile(r"fence|volatile|grid\.sync|this_grid|\batomic_ref|asm\b")
+OBSERVERS = re.compile(r"fence|volatile|grid\.sync|this_grid|\batomic_ref|asm\b")
 
 
 class PrivatizeAtomics:
@@ -120,7 +120,7 @@ class PrivatizeAtomics:
         types = {element_type(call) for call in calls}
         if any(value_used(call) for call in calls):
             raise NotApplicable(f"{place}: the old value that {function} returns is used")
-        neutral = _neutral(function, types)
+        neutral = neutral_of(function, types)
         if not neutral:
             raise NotApplicable(f"{place}: {function} has no neutral value that fits all types")
         kernel = kernel_of(place)
@@ -130,8 +130,12 @@ class PrivatizeAtomics:
         limits = [_limit(problem, _entry(place, call)[1]) for call in calls]
         known = max((limit for limit in limits if limit is not None), default=0) if None not in limits else 0
         closed = 0 < known * size <= MAX_BYTES
-        entries = known if closed else _sample(problem, place, min(MAX_BYTES // size, tables[0].length or MAX_BYTES))
-        _check_size(problem, place, entries * size + sum(taken))
+        entries = (
+            known
+            if closed
+            else entries_of_sample(problem, place, min(MAX_BYTES // size, tables[0].length or MAX_BYTES))
+        )
+        check_size(problem, place, entries * size + sum(taken))
         rounding = " (floating-point additions in another order: results differ by rounding)" if types & FLOATS else ""
         told = f"{function} at {place} on {'' if closed else 'the first '}{entries} entries of {tables[0].text}"
         copy = _Copy(entries, closed, neutral)
@@ -141,7 +145,7 @@ class PrivatizeAtomics:
                 capped.append(_apply_walking(problem, seen[0], kernel, copy, BLOCKS_PER_UNIT))
                 return f"{told}, by {capped[0]} {walks}"
         try:
-            _pays(problem, place, entries, _blocks(problem))
+            pays(problem, place, entries, blocks_of_grid(problem))
         except NotApplicable as reason:
             if len(seen) != 1:
                 raise
@@ -161,7 +165,7 @@ class _Copy:
     neutral: str
 
 
-def _neutral(function: str, types: set[str]) -> str:
+def neutral_of(function: str, types: set[str]) -> str:
     """What leaves every value as it is; empty where there is none, or another one for each type."""
     if types & FLOATS:
         return "0" if function.endswith("Add") else ""
@@ -173,7 +177,7 @@ def _neutral(function: str, types: set[str]) -> str:
     return {"atomicMax": _LEAST, "atomicMin": _GREATEST}.get(function, {}).get(kind, "")
 
 
-def _sample(problem: Problem, place: Place, most: int) -> int:
+def entries_of_sample(problem: Problem, place: Place, most: int) -> int:
     """How many entries a copy of a table of unknown length gets. Raises `NotApplicable` where too many are used."""
     profile = problem.task.finding.profile
     if not profile.has(Metric.ATOMIC_ADDRESSES):
@@ -263,12 +267,12 @@ def _limit(problem: Problem, index: Node | None) -> int | None:
     return Bounds(problem, function).limit(index)
 
 
-def _blocks(problem: Problem) -> int:
+def blocks_of_grid(problem: Problem) -> int:
     geometries = problem.task.finding.profile.geometries
     return math.prod(geometries[0].grid) if geometries else 1
 
 
-def _pays(problem: Problem, place: Place, entries: int, blocks: int) -> None:
+def pays(problem: Problem, place: Place, entries: int, blocks: int) -> None:
     profile = problem.task.finding.profile
     if not profile.has(Metric.ATOMIC_LANES):
         return
@@ -283,7 +287,7 @@ def _pays(problem: Problem, place: Place, entries: int, blocks: int) -> None:
         )
 
 
-def _check_size(problem: Problem, place: Place, extra: int) -> None:
+def check_size(problem: Problem, place: Place, extra: int) -> None:
     profile = problem.task.finding.profile
     now = int(profile.quantity(Metric.LDS_BYTES).value) if profile.has(Metric.LDS_BYTES) else 0
     now += max((geometry.dynamic_lds_bytes for geometry in profile.geometries), default=0)
@@ -310,7 +314,7 @@ def _apply_walking(problem: Problem, atomic: Atomic, kernel: Node, kept: _Copy, 
         raise NotApplicable(f"{place}: the kernel has other atomics, too")
     walk = walk_of(problem, place, kernel)
     most = cap_launches(problem, place, kernel, per_unit)
-    _pays(problem, place, kept.entries, most)
+    pays(problem, place, kept.entries, most)
     opening, closing, indent = _collect(problem, atomic, kernel, kept)
     around = "".join(f"{line}\n{indent}" for line in opening).removesuffix(indent), f"\n{indent}".join(closing)
     walk_elements(problem, problem.source(place.path), place, kernel, walk, around)
@@ -318,13 +322,20 @@ def _apply_walking(problem: Problem, atomic: Atomic, kernel: Node, kept: _Copy, 
 
 
 def _apply(problem: Problem, atomic: Atomic, kernel: Node, kept: _Copy) -> None:
-    place, call, top = atomic.place, atomic.call, body(kernel)
+    surround(problem, atomic.place, kernel, atomic.call, lambda: _collect(problem, atomic, kernel, kept))
+
+
+def surround(
+    problem: Problem, place: Place, kernel: Node, call: Node, collect: Callable[[], tuple[list[str], list[str], str]]
+) -> None:
+    """Lines before all of the kernel's work and after it, as `_collect` returns them. Raises `NotApplicable`."""
+    top = body(kernel)
     source = problem.source(place.path)
     guard = guard_of(problem, place, Uniformity(kernel), top, call)
     others = [jump for jump in exits(top) if jump.kind == "ReturnStmt"]
     if len(others) > (guard is not None) or any("Goto" in jump.kind for jump in exits(top)):
         raise NotApplicable(f"{place}: threads leave the kernel on line {others[-1].line if others else kernel.line}")
-    opening, closing, indent = _collect(problem, atomic, kernel, kept)
+    opening, closing, indent = collect()
     source.insert(top.start_offset + 1, "".join(f"\n{indent}{line}" for line in opening))
     end = top.end_offset - 1
     added = f"\n{indent}".join(closing)
@@ -342,13 +353,12 @@ def _collect(problem: Problem, atomic: Atomic, kernel: Node, kept: _Copy) -> tup
     table, _ = _entry(place, call)
     root = table.text
     source = problem.source(place.path)
-    if match := _OBSERVERS.search(source.code(top.start_offset, top.end_offset)):
+    if match := OBSERVERS.search(source.code(top.start_offset, top.end_offset)):
         raise NotApplicable(f"{place}: other blocks may look at {root} while the kernel runs ({match.group()})")
     if call.in_macro or top.in_macro or (atomic.own is not None and atomic.own.in_macro):
         raise NotApplicable(f"{place}: the atomic is written by a macro")
     element = table.place.canonical.split("[")[0].strip() if table.member else written_element(place, kernel, root)
     copy = unused_name(problem, f"block_{table.member or root}")
-    rank, threads = unused_name(problem, "block_thread"), unused_name(problem, "block_threads")
     operation = callee_name(call)
     if atomic.own is not None and kept.closed:
         named = _entry(place, atomic.own)[0].place
@@ -371,23 +381,30 @@ def _collect(problem: Problem, atomic: Atomic, kernel: Node, kept: _Copy) -> tup
         for start, end, new in changed:
             source.replace(start, end, new)
     indent = source.indentation(top.children[0].start_offset)
-    joined = _JOINED_BY.get(operation, operation)
-    step = f"for (unsigned int entry = {rank}; entry < {kept.entries}; entry += {threads})"
     opening = [
         f"// This block's share of {root}{'' if kept.closed else ', as far as it has room'}, in LDS.",
         f"__shared__ {element} {copy}[{kept.entries}];",
+    ]
+    joined = joining(problem, kept.entries, kept.neutral, operation, [(copy, f"{root}[entry]")])
+    return opening + joined[0], joined[1], indent
+
+
+def joining(
+    problem: Problem, entries: int, neutral: str, operation: str, copies: Sequence[tuple[str, str]]
+) -> tuple[list[str], list[str]]:
+    """What clears the copies, each with the memory that its `entry` stands for, and what puts them there at last."""
+    rank, threads = unused_name(problem, "block_thread"), unused_name(problem, "block_threads")
+    step = f"for (unsigned int entry = {rank}; entry < {entries}; entry += {threads}) "
+    joined = JOINED_BY.get(operation, operation)
+    clear = "; ".join(f"{copy}[entry] = {neutral}" for copy, _ in copies)
+    opening = [
         f"const unsigned int {rank} = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);",
         f"const unsigned int {threads} = blockDim.x * blockDim.y * blockDim.z;",
-        f"{step} {copy}[entry] = {kept.neutral};",
+        f"{step}{clear};" if len(copies) == 1 else f"{step}{{ {clear}; }}",
         "__syncthreads();",
     ]
-    closing = [
-        "__syncthreads();",
-        f"{step} {{",
-        f"  if ({copy}[entry] != {kept.neutral}) {joined}(&{root}[entry], {copy}[entry]);",
-        "}",
-    ]
-    return opening, closing, indent
+    put = [f"  if ({copy}[entry] != {neutral}) {joined}(&{target}, {copy}[entry]);" for copy, target in copies]
+    return opening, ["__syncthreads();", f"{step}{{", *put, "}"]
 
 
 def _helper(operation: str, entries: int, name: str) -> str:
