@@ -134,6 +134,15 @@ class ShadowState:
 
 
 @runtime_checkable
+class CallerLines(Protocol):
+    """A kind of device that tells where in a program's code a copy was asked for."""
+
+    def lines_of(self, caller: tuple[tuple[str, int], ...]) -> tuple[tuple[str, int], ...]:
+        """File name and line of each place, see `Transfer.caller`; the innermost first, inlined calls apart."""
+        ...
+
+
+@runtime_checkable
 class ShadowedMemory(Protocol):
     """Memory whose numbers have algebraic shadows; see `validation.buffers.algebra`."""
 

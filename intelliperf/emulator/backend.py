@@ -128,6 +128,11 @@ class EmulatorBackend:
             return {**build_environment(), **target, "INTELLIPERF_EXECUTOR": "machine"}
         return {**build_environment(), **target, "INTELLIPERF_SHADOWS": "1"}
 
+    def lines_of(self, caller: tuple[tuple[str, int], ...]) -> tuple[tuple[str, int], ...]:
+        from intelliperf.emulator.hostcalls import lines_of
+
+        return lines_of(caller)
+
     def other_wave_build(self) -> Mapping[str, str]:
         wave = self._first_seen().hip_wave
         if self._target is not None or wave is None:

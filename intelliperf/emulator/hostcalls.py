@@ -90,15 +90,29 @@ def _chain(file: str, offset: int) -> Sequence[Mapping[str, str | int]]:
     return loaded[0].chain(loaded[1] + offset) if loaded is not None else ()
 
 
-@cache
 def _loaded(file: str) -> tuple[CodeObject, int] | None:
     """The lines of a program or a shared library, and the address that it was linked for."""
+    with contextlib.suppress(OSError):
+        known = Path(file).stat()
+        return _read(file, known.st_mtime_ns, known.st_size)
+    return None
+
+
+@cache
+def _read(file: str, _written_ns: int, _size: int) -> tuple[CodeObject, int] | None:
+    """The same of one version of it."""
     with contextlib.suppress(OSError, ELFError, ProtocolError):
         content = Path(file).read_bytes()
         with Path(file).open("rb") as stream:
             first = next((s["p_vaddr"] for s in ELFFile(stream).iter_segments() if s["p_type"] == "PT_LOAD"), 0)
         return CodeObject(content), int(first)
     return None
+
+
+def lines_of(frames: Sequence[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
+    """File name and line of code that called, calls that were inlined one by one; the innermost first."""
+    chains = (_chain(*frame) for frame in frames)
+    return tuple((Path(str(place["file"])).name, int(place["line"])) for chain in chains for place in chain)
 
 
 def _text(file: Path, line: int) -> str:

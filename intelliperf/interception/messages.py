@@ -140,8 +140,15 @@ class Dispatch:
 
 @dataclass(frozen=True)
 class Transfer:
+    """`source`: of a copy to the host where that is told, sequence number of the allocation and offset in it.
+
+    `caller`: the program's code that asked for it, innermost first, as a file and an offset in what is loaded of it.
+    """
+
     operation: str
     size: int
+    source: tuple[int, int] | None = field(default=None, compare=False)
+    caller: tuple[tuple[str, int], ...] = field(default=(), compare=False)
 
     def describe(self) -> str:
         return f"{self.operation} of {self.size} bytes"
@@ -212,7 +219,7 @@ def parse_message(message: Object, allocations: tuple[Allocation, ...] | None = 
     if kind == "hello":
         return parse_hello(message)
     if kind == "transfer":
-        return Transfer(_text(message, "operation"), _natural(message, "bytes"))
+        return _transfer(message)
     if kind == "copied":
         return Copied(_natural(message, "allocation"), _natural(message, "base"))
     if kind == "end":
@@ -282,6 +289,18 @@ def _dispatch(message: Object, allocations: tuple[Allocation, ...] | None) -> Di
         code=_text(message, "code") if "code" in message else "",
         reached=dict(_list(message, "reached", _reached_bits)) if "reached" in message else {},
     )
+
+
+def _transfer(message: Object) -> Transfer:
+    operation, size = _text(message, "operation"), _natural(message, "bytes")
+    if "source" not in message:
+        return Transfer(operation, size)
+    source = _natural(message, "source"), _natural(message, "at")
+    return Transfer(operation, size, source, _list(message, "frames", _frame))
+
+
+def _frame(entry: Object) -> tuple[str, int]:
+    return _text(entry, "file"), _natural(entry, "offset")
 
 
 def _ranges(message: Object, name: str) -> frozenset[tuple[int, ...]]:

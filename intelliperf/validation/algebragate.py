@@ -265,10 +265,11 @@ class AlgebraGate:
             setting = self._reference.setting(trial, 2)
             events = self._reference.calibration(trial)[0].events
             candidate, _ = record(setting, runs[1])
-            plan = align(events, candidate, trial.case.kernel.symbol)
+            plan = align(events, candidate, trial.case.kernel.symbol, self._reference.sites(trial))
             if plan.problem:
                 return Divergence(CANDIDATE, Outcome.DISPATCHES_CHANGED, plan.problem), None
-            return follow_planned(setting, runs, plan.points, observer).divergences.get(CANDIDATE), None
+            followed = follow_planned(setting, runs, plan.points, observer, plan.totalled)
+            return followed.divergences.get(CANDIDATE), None
         twin = next((one.twin for one in beside.values() if one.twin is not None), None)
         doubting = list(beside.values())
         rule = Rule(

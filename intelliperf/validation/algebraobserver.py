@@ -17,9 +17,10 @@ from intelliperf.sentences import counted
 from intelliperf.validation.algebrawords import different, unseen
 from intelliperf.validation.buffers.algebra import NOTHING, Account, Level, Shaded, compare, planted
 from intelliperf.validation.buffers.compare import CHUNK_BYTES, as_bytes
-from intelliperf.validation.buffers.elements import BYTE, Mask, Scalar
+from intelliperf.validation.buffers.elements import BYTE, FLOAT32, FLOAT64, Mask, Scalar
 from intelliperf.validation.buffers.field import Field
 from intelliperf.validation.buffers.tolerance import Allowance, Steadiness
+from intelliperf.validation.buffers.totals import is_float, shaded_total
 from intelliperf.validation.calibration import Calibration, Launched, scalars
 from intelliperf.validation.runs.events import Divergence
 from intelliperf.validation.runs.lockstep import Paused, Sync
@@ -153,28 +154,61 @@ class AlgebraObserver:
             if key in self.undecided and self.undecided[key] is None:
                 continue
             account = self._buffer(base, other, (mine, theirs), deadline)
-            if not account.elements:
+            divergence = self._taken(sync, (base, other), (mine, describe(mine, named), mine.id in named), account)
+            if divergence is not None:
+                return divergence
+            if account.elements:
+                self.scalars[key] = known.get(mine.id, ("", BYTE))[1]
+                covered = sum(_BYTES[kind] for kind in account.kinds) * account.elements
+                self.whole[key] = self.whole.get(key, True) and len(account.kinds) == 1 and covered == mine.size
+        return self._totals(sync, base, other, named)
+
+    def _totals(self, sync: Sync, base: Paused, other: Paused, named: Mapping[int, str]) -> Divergence | None:
+        """Of the copies behind this point of which the host needs the total alone."""
+        for copy in sync.totals:
+            places = base.allocation(copy.mine[0]), other.allocation(copy.theirs[0])
+            if places[0] is None or places[1] is None or not is_float(copy.total):
                 continue
-            self.names[key] = describe(mine, named) if mine.id in named else self.names.get(key, describe(mine, {}))
-            self.scalars[key] = known.get(mine.id, ("", BYTE))[1]
-            covered = sum(_BYTES[kind] for kind in account.kinds) * account.elements
-            self.whole[key] = self.whole.get(key, True) and len(account.kinds) == 1 and covered == mine.size
-            if account.level is Level.DIFFERENT:
-                if not self.doubt.explains(account):
-                    beyond = account.worst is not None and account.worst.units > self.doubt.largest
-                    told = unseen(account, self.doubt.text) if self.doubt.own and not beyond else different(account)
-                    data = f", {base.dispatch.alteration}" if base.dispatch.alteration else ""
-                    text = f"{sync.where}{data}: {self.names[key]}: {told}"
-                    return Divergence(other.side.label, Outcome.WRONG_OUTPUT, text)
-                self.doubtful[key] = self.doubtful.get(key, NOTHING).joined(account)
-            if account.endless:
-                self.endless[sync.number, key] = _bytes_at(account.endless, mine.size)
-                account = replace(account, endless=())
-            self.accounts[key] = self.accounts.get(key, NOTHING).joined(account)
-            launch = base.dispatch.index, base.dispatch.alteration, key
-            self.apart[launch] = account.beside_all
-            if account.exact_enough if account.level is not Level.DIFFERENT else self.doubt.covers(account):
-                self.sure.add(launch)
+            mine, theirs = (
+                _shaded_part(paused, one, at, size)
+                for paused, one, (_, at, size) in zip((base, other), places, (copy.mine, copy.theirs), strict=True)
+                if one is not None
+            )
+            account = shaded_total(self.field_, copy.total, (mine, theirs), self.symbolic)
+            told = f"the total of {describe(places[0], named)}"
+            divergence = self._taken(sync, (base, other), (places[0], told, True), account)
+            if divergence is not None:
+                return divergence
+            if account.elements:
+                self.scalars[key_of(places[0])] = FLOAT64 if copy.total.element == "double" else FLOAT32
+                self.whole[key_of(places[0])] = True
+        return None
+
+    def _taken(
+        self, sync: Sync, sides: tuple[Paused, Paused], buffer: tuple[Allocation, str, bool], account: Account
+    ) -> Divergence | None:
+        """Into what is known of the buffer; its name for people, and whether that is the best there is."""
+        if not account.elements:
+            return None
+        (base, other), (mine, name, best) = sides, buffer
+        key = key_of(mine)
+        self.names[key] = name if best else self.names.get(key, name)
+        if account.level is Level.DIFFERENT:
+            if not self.doubt.explains(account):
+                beyond = account.worst is not None and account.worst.units > self.doubt.largest
+                told = unseen(account, self.doubt.text) if self.doubt.own and not beyond else different(account)
+                data = f", {base.dispatch.alteration}" if base.dispatch.alteration else ""
+                text = f"{sync.where}{data}: {self.names[key]}: {told}"
+                return Divergence(other.side.label, Outcome.WRONG_OUTPUT, text)
+            self.doubtful[key] = self.doubtful.get(key, NOTHING).joined(account)
+        if account.endless:
+            self.endless[sync.number, key] = _bytes_at(account.endless, mine.size)
+            account = replace(account, endless=())
+        self.accounts[key] = self.accounts.get(key, NOTHING).joined(account)
+        launch = base.dispatch.index, base.dispatch.alteration, key
+        self.apart[launch] = account.beside_all
+        if account.exact_enough if account.level is not Level.DIFFERENT else self.doubt.covers(account):
+            self.sure.add(launch)
         return None
 
     def doubtfully(self) -> str:
@@ -259,6 +293,11 @@ def _state(paused: Paused) -> ShadowState | None:
 def _shaded(paused: Paused, one: Allocation) -> bool:
     memory = paused.side.memory
     return isinstance(memory, ShadowedMemory) and memory.shaded(one.base, one.size)
+
+
+def _shaded_part(paused: Paused, one: Allocation, at: int, size: int) -> Shaded:
+    content = as_bytes(paused.content(one.id))[at : at + size]
+    return Shaded(at, content, *(_parts(paused, one, at, size, unit) for unit in (4, 2)))
 
 
 def _parts(paused: Paused, one: Allocation, start: int, size: int, unit: int) -> tuple[ShadowPart, ...]:

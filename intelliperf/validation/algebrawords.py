@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from intelliperf.validation.buffers.algebra import Account, Level
+from intelliperf.validation.buffers.algebra import TOTAL, Account, Level
 
 
 def different(account: Account) -> str:
@@ -12,17 +12,18 @@ def different(account: Account) -> str:
     worst = account.worst
     if worst is None:
         return "computes something else"
-    counted = f"{account.different} of {account.elements} differ"
+    counted = f"; {account.different} of {account.elements} differ" if worst.index != TOTAL else ""
+    which = f"element {worst.index}" if worst.index != TOTAL else "it"
     if not math.isfinite(worst.found) or not math.isfinite(worst.expected):
         values = f"is {worst.found:.9g}, expected {worst.expected:.9g}"
-        return f"computes something else: element {worst.index} {values}; {counted}"
+        return f"computes something else: {which} {values}{counted}"
     exactly = f"is exactly {worst.found:.17g}, expected {worst.expected:.17g}"
     if math.isinf(worst.units):
         beside = "and the original has no rounding error there"
     else:
         beside = f"{worst.units:.2g} times the original's own rounding error"
     off = f"other real numbers, {worst.relative:.2g} of their size apart, {beside}"
-    return f"computes something else: element {worst.index} {exactly}: {off}; {counted}"
+    return f"computes something else: {which} {exactly}: {off}{counted}"
 
 
 def _ulp(value: float) -> str:

@@ -34,6 +34,7 @@ from intelliperf.validation.runs.lockstep import Paused, Sync
 from intelliperf.validation.runs.pairing import Key, Pairing, argument_difference, describe, key_of, same_pointers
 from intelliperf.validation.runs.reach import chosen
 from intelliperf.validation.runs.remembered import Remembered
+from intelliperf.validation.totalcheck import compare_totals
 
 _SAMPLE_BYTES = 1 << 18  # of live content, to plant errors in
 _WORD, _DOUBLE = 32, 64  # bits
@@ -76,6 +77,7 @@ class Checker:
     uncompensated: bool = False  # the candidate's code calculates fewer of its rounding errors
     shapes: set[tuple[int, ...]] = field(default_factory=set)  # grids and blocks of both programs' launches
     held: set[tuple[int, ...]] = field(default_factory=set)  # numbers with which both have the constants that they have
+    totalled: set[str] = field(default_factory=set)  # buffers of which the host needs, and this compares, the total
     partly: set[int] = field(default_factory=set)  # those at which only what the kernel can reach was compared
     extra: set[Key] = field(default_factory=set)
     weak: dict[Key, set[str]] = field(default_factory=dict)  # buffer → wrong answers that would pass
@@ -170,7 +172,7 @@ class Checker:
         for lost in pairing.missing:
             text = f"{sync.where}: {describe(lost, names)} is not there"
             return Divergence(other.side.label, Outcome.WRONG_OUTPUT, text)
-        wrong = self._contents(sync, base, other, pairing, deadline)
+        wrong = self._contents(sync, base, other, pairing, deadline) or self._totals(sync, base, other, names)
         if wrong:
             data = f", {base.dispatch.alteration}" if base.dispatch.alteration else ""
             text = f"{sync.where}{data}: {wrong.text}"
@@ -179,6 +181,18 @@ class Checker:
         if self.forgets:
             for extra in pairing.extra:
                 other.spoil(extra.id)
+        return None
+
+    def _totals(self, sync: Sync, base: Paused, other: Paused, names: Mapping[int, str]) -> _Wrong | None:
+        """What is wrong with the first copy behind this point of which the host needs the total alone."""
+        for copy in sync.totals:
+            found = compare_totals(copy, base, other, self.rule)
+            self.compared_bytes += found.compared_bytes
+            mine = base.allocation(copy.mine[0])
+            if mine is not None:
+                self.totalled.add(describe(mine, names))
+            if found.wrong:
+                return _Wrong(f"{describe(mine, names) if mine else 'a copy'}: {found.wrong}", found.near)
         return None
 
     def _contents(self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline) -> _Wrong | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from intelliperf.errors import ApplicationFailed
 from intelliperf.processes.process import Completed
 from intelliperf.records import CheckStatus, Feature, Interception, Outcome
@@ -47,6 +49,7 @@ class CompareGate:
         if divergence is not None and (rejection is None or not divergence.near):
             rejection = Rejection(divergence.outcome, "; ".join(filter(None, [divergence.detail, proof.less_exact()])))
         if rejection is not None:
+            rejection = _with_totals_named(trial, rejection)
             synchronises = trial.static.synchronisation and rejection.outcome is Outcome.WRONG_OUTPUT
             cheap = Feature.CHEAP_TRACES in self._reference.backend.honours  # on hardware it takes a sanitizer
             return self._checks.blamed(trial, rejection) if synchronises and cheap else rejection
@@ -57,6 +60,8 @@ class CompareGate:
             )
         if trial.declared.kernels:
             told = f"compared at {counted(len(trial.points), 'point')} of the two runs"
+            if checker.totalled:
+                told += f"; by its total, which is all that the host makes of it: {', '.join(sorted(checker.totalled))}"
             trial.note("declared kernels", CheckStatus.PASSED, told)
         told, unseen = f"{checker.compared_bytes:,} bytes after {counted(len(checker.syncs), 'launch', 'es')}", ""
         if partly := checker.partly:
@@ -138,9 +143,21 @@ class CompareGate:
         broken = failed_dispatch("candidate", events, done)
         if broken is not None and failed_dispatch(BASE, calibration.events, calibration.ended) is None:
             return broken, None
-        plan = align(calibration.events, events, trial.case.kernel.symbol)
+        plan = align(calibration.events, events, trial.case.kernel.symbol, self._reference.sites(trial))
         if plan.problem:
             return Divergence("candidate", Outcome.DISPATCHES_CHANGED, plan.problem), None
-        trial.points = plan.points
-        followed = follow_planned(setting, runs, plan.points, checker)
+        trial.points, trial.totalled = plan.points, plan.totalled
+        followed = follow_planned(setting, runs, plan.points, checker, plan.totalled)
         return followed.divergences.get("candidate"), followed.ended.get("candidate")
+
+
+def _with_totals_named(trial: Trial, rejection: Rejection) -> Rejection:
+    """Other partial results may still have the same total."""
+    if rejection.outcome is not Outcome.WRONG_OUTPUT or trial.declared.kernels:
+        return rejection
+    places = [mine.places[0] for mine, _ in trial.static.totals_if_declared() if mine.how and mine.places]
+    if not places:
+        return rejection
+    where = ", ".join(f"{file}:{line}" for file, line in places)
+    told = f"what the host copies only to add it up ({where}) is compared by its total with --allow-kernels"
+    return replace(rejection, detail=f"{rejection.detail}; {told}")

@@ -367,12 +367,12 @@ class NumbersGate:
             broken = failed_dispatch(_ALTERED, mine, done)
             if broken is not None and failed_dispatch(BASE, events, done) is None:
                 return broken
-            plan = align(events, mine, trial.case.kernel.symbol)
+            plan = align(events, mine, trial.case.kernel.symbol, self._reference.sites(trial))
             fails = any(isinstance(event, Dispatch) and event.status for event in events)
             if fails or (plan.problem and not plan.points):
                 return Told(failed=(f"{alteration.wrong}: the two programs cannot be aligned, or the original fails",))
             follow_planned(setting, (base, twin), [(left, left) for left, _ in plan.points], checker)
-            followed = follow_planned(setting, (base, candidate), plan.points, checker)
+            followed = follow_planned(setting, (base, candidate), plan.points, checker, plan.totalled)
         except SideFailed as error:
             if error.label == _ALTERED:
                 return Divergence(_ALTERED, Outcome.CRASHED, str(error))

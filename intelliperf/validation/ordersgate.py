@@ -109,13 +109,14 @@ class OrdersGate:
         """Other kernels; `alike`: without the elements that are others in the original in that order."""
         setting = self._reference.setting(trial, 2)
         if not alike:
-            return follow_planned(setting, (base, run), trial.points, trial.compared).divergences
+            followed = follow_planned(setting, (base, run), trial.points, trial.compared, trial.totalled)
+            return followed.divergences
         checker = replace(trial.compared, without=set(trial.compared.without), loose=dict(trial.compared.loose))
         own = Checker(self._reference.calibration(trial)[0], self._reference.settings.tolerance)
         observer = DoubtingChecker(checker, own, COPIES)
         theirs = replace(base, interception=run.interception)
         follow_planned(setting, (base, replace(theirs, label=TWIN)), _own(trial), observer)
-        return follow_planned(setting, (theirs, run), trial.points, observer).divergences
+        return follow_planned(setting, (theirs, run), trial.points, observer, trial.totalled).divergences
 
     def _under_orders(self, trial: Trial, alike: dict[str, str]) -> tuple[str, Divergence] | None:
         """The first run that leaves the reference's path, and where; of those `alike`, the original's in that order."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from intelliperf.errors import ApplicationFailed
 from intelliperf.processes.sandbox import Sandbox
-from intelliperf.protocols import Backend
+from intelliperf.protocols import Backend, CallerLines
 from intelliperf.records import ANY_KERNEL, Application, Bounds, CheckStatus, Feature, Interception, Metric
 from intelliperf.validation.buffers.tolerance import loosest
 from intelliperf.validation.calibration import BASE, POISON, Additions, Calibration, calibrate
@@ -15,6 +15,7 @@ from intelliperf.validation.rounding import rounding_errors as errors_of_roundin
 from intelliperf.validation.runs.events import Rule
 from intelliperf.validation.runs.lockstep import Setting
 from intelliperf.validation.runs.side import SideRun
+from intelliperf.validation.runs.totalled import NO_SITES, TotalSites
 from intelliperf.validation.trial import Case, Settings, Trial
 
 _TRACED_PATIENCE, _TRACED_GRACE_S = 20.0, 20.0
@@ -97,6 +98,12 @@ class Reference:
         calibration, _ = self.calibration(trial)
         unsure = trial.checker.unsure if trial.checker is not None else ()
         return max(loosest(calibration.allowances, unsure), self.settings.tolerance.rtol or 0.0)
+
+    def sites(self, trial: Trial) -> TotalSites:
+        """Where the two programs copy what their hosts need the total of alone."""
+        if not isinstance(self.backend, CallerLines) or trial.case.baseline != trial.case.reference:
+            return NO_SITES
+        return TotalSites(trial.static.totals, self.backend.lines_of)
 
     def common(self, trial: Trial, poison: int = POISON) -> Interception:
         """What every run that is compared asks for."""

@@ -29,6 +29,7 @@ from intelliperf.validation.edits.gate import StaticVerdict
 from intelliperf.validation.edits.reading import Reading
 from intelliperf.validation.runs.pairing import Key
 from intelliperf.validation.runs.reached import Reached
+from intelliperf.validation.runs.totalled import Totalled
 
 GATES = (
     "edit allowed",
@@ -133,6 +134,7 @@ class Trial:
     all_geometry: bool = False  # other kernels' launches changed with the target's
     widened: Calibration | None = None  # by what other rounding does to the original, once that was asked for
     points: tuple[tuple[int, int], ...] = ()  # where declared kernels are compared, see `alignment`
+    totalled: Totalled = Totalled()  # what is compared there by its total
     ended: Completed | None = None
     checks: list[Check] = field(default_factory=list)
     timing: Timing = Timing(())

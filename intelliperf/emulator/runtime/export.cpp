@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "host_calls.h"
 #include "json.h"
 #include "memory.h"
 #include "properties.h"
@@ -323,18 +324,16 @@ bool export_is_left() {
   return poll(&waits, 1, 0) == 1;
 }
 
-void export_transfer(const char* operation, uint64_t bytes) {
+void export_transfer(const char* operation, uint64_t bytes, uintptr_t from) {
   Session* s = session();
   if (!s) return;
   JsonWriter json;
-  json.begin_object()
-      .key("type")
-      .string("transfer")
-      .key("operation")
-      .string(operation)
-      .key("bytes")
-      .number(bytes)
-      .end_object();
+  json.begin_object().key("type").string("transfer").key("operation").string(operation).key("bytes").number(bytes);
+  if (const Allocation* a = from ? find(from) : nullptr) {
+    json.key("source").number(a->id).key("at").number(from - a->base);
+    write_caller(json);
+  }
+  json.end_object();
   wire_send(s->socket, json.text());
 }
 

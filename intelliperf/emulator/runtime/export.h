@@ -24,7 +24,8 @@ struct Alteration {
 void export_dispatch(const LaunchRequest& request, int status, bool shown, const Alteration& alteration = {});
 // Whether the parent has let the launch go that runs: it will not look at what comes of it.
 bool export_is_left();
-void export_transfer(const char* operation, uint64_t bytes);
+// `from`: of a copy to the host, where it begins in device memory.
+void export_transfer(const char* operation, uint64_t bytes, uintptr_t from = 0);
 void export_end();
 
 }  // namespace simt

@@ -85,9 +85,8 @@ Notes& notes() {
   return *instance;
 }
 
-void write_site(uint32_t number, const Frames& frames) {
-  JsonWriter line;
-  line.begin_object().key("site").number(number).key("frames").begin_array();
+void write_frames(JsonWriter& line, const Frames& frames) {
+  line.key("frames").begin_array();
   for (const uintptr_t address : frames) {
     Dl_info known{};
     const uintptr_t call = address - 1;                                  // a return address may belong to the next line
@@ -95,14 +94,26 @@ void write_site(uint32_t number, const Frames& frames) {
     line.begin_object().key("file").string(file_of(known).c_str());
     line.key("offset").number(call - reinterpret_cast<uintptr_t>(known.dli_fbase)).end_object();
   }
-  line.end_array().end_object();
+  line.end_array();
+}
+
+void write_site(uint32_t number, const Frames& frames) {
+  JsonWriter line;
+  line.begin_object().key("site").number(number);
+  write_frames(line, frames);
+  line.end_object();
   Recorder::instance().call_site_line(line.text());
 }
 
-uint32_t site_of_caller() {
+Frames frames_of_caller() {
   Frames frames;
   frames.reserve(kMostFrames);
   _Unwind_Backtrace(add_frame, &frames);
+  return frames;
+}
+
+uint32_t site_of_caller() {
+  const Frames frames = frames_of_caller();
   const auto added = notes().sites.emplace(frames, uint32_t(notes().sites.size()));
   if (added.second) write_site(added.first->second, frames);
   return added.first->second;
@@ -111,6 +122,8 @@ uint32_t site_of_caller() {
 __attribute__((constructor)) void begin() { notes().outside_since = now_ns(); }
 
 }  // namespace
+
+void write_caller(JsonWriter& json) { write_frames(json, frames_of_caller()); }
 
 bool calls_are_noted() { return Recorder::instance().active(); }
 

@@ -6,6 +6,8 @@
 
 namespace simt {
 
+class JsonWriter;
+
 // The clock of the host's own time starts: main begins.
 void host_begins();
 // The application's host code runs where no call of the API does. Both with api_lock() held.
@@ -31,5 +33,8 @@ struct HostCall {
 void note_call(const HostCall& call);
 
 bool calls_are_noted();
+
+// The places of the application's code from which the API is called, as "frames".
+void write_caller(JsonWriter& json);
 
 }  // namespace simt

@@ -74,10 +74,11 @@ void touch(const Rows& rows, bool by_host) {
   L2Contents::instance().touch({{rows.first, rows.first + rows.extent(), kept}});
 }
 
-void account(HostCall call, size_t bytes, Stream& stream) {
+// `read`: where a copy to the host begins in device memory.
+void account(HostCall call, size_t bytes, Stream& stream, uintptr_t read = 0) {
   const Transferred made = record_transfer(call.operation, bytes, stream.id);
   advance(stream, made.time_ns, call.waits);
-  export_transfer(call.operation, bytes);
+  export_transfer(call.operation, bytes, read);
   call.index = made.index;
   call.stream = stream.id;
   note_call(call);
@@ -143,7 +144,7 @@ void move_and_account(const Rows& to, const Rows& from, Stream& stream, bool blo
   shade_rows(to, from, to_device, from_device);
   if (from_device) touch(from, !to_device);
   if (to_device) touch(to, !from_device);
-  if (name) account(call, to.bytes * to.count, stream);
+  if (name) account(call, to.bytes * to.count, stream, to_device ? 0 : from.first);
 }
 
 // Runs `work` now, or keeps it for the graph that the stream is being captured into.

@@ -12,8 +12,10 @@ How far each program's own numbers are from the exact ones says how exact it is.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +25,7 @@ from intelliperf.validation.buffers.elements import Bytes, Floats, Mask
 from intelliperf.validation.buffers.field import Field
 from intelliperf.validation.buffers.tolerance import scale_of
 
+TOTAL = -1  # in place of the index of an element
 Images = NDArray[np.uint64]
 
 _RECORD_BYTES = 32
@@ -65,6 +68,10 @@ class Shades:
 
     def __len__(self) -> int:
         return int(self.index.size)
+
+    def at(self, place: int) -> Shades:
+        """One of them alone."""
+        return _only(self, np.array([place]))
 
 
 @dataclass(frozen=True)
@@ -187,9 +194,27 @@ def compare(
                 continue
             plain = _exact(kind, pair[0]) if alike else None
             account = account.joined(
-                plain if plain is not None else _account(field_, kind, *pair, undefined, tables[0], original.start)
+                plain
+                if plain is not None
+                else _account(field_, kind, *pair, undefined, partial(tables[0].numbers, kind), original.start)
             )
     return account
+
+
+def all_shades(kind: str, shaded: Shaded) -> Shades | None:
+    """Of all numbers of the chunk, with and without a shadow; None where its size is not a multiple of theirs."""
+    size = _SIZES[kind]
+    if shaded.content.size % size or shaded.start % size or not shaded.content.size:
+        return None
+    table = _Table.read(shaded, 2 if size == 2 else 4)
+    known = table.of(kind)
+    places = np.arange(0, table.memory.size, 2 if kind == "double" else 1)
+    return table.shades(kind, places, known)
+
+
+def account_of(field_: Field, kind: str, original: Shades, candidate: Shades) -> Account:
+    """Of numbers that were made of a buffer's."""
+    return _account(field_, kind, original, candidate, None, lambda: original.value, 0)
 
 
 def planted(original: Shaded) -> Shaded | None:
@@ -329,7 +354,7 @@ def ulps(kind: str, values: Floats) -> Floats:
 
 
 def _account(
-    field_: Field, kind: str, o: Shades, c: Shades, undefined: Mask | None, original: _Table, start: int
+    field_: Field, kind: str, o: Shades, c: Shades, undefined: Mask | None, numbers: Callable[[], Floats], start: int
 ) -> Account:
     size = {"float": 4, "double": 8}.get(kind, 2)
     if undefined is not None:
@@ -374,7 +399,7 @@ def _account(
         off=(int(np.count_nonzero((away > 0) | (errors[0] > 0))), float(np.sum((away / steps) ** 2))),
         largest=(float(np.max(in_ulps[0])), float(np.max(in_ulps[1]))),
         relative=_apart(kind, o, errors, scale),
-        beside_all=_apart(kind, o, errors, scale_of(original.numbers(kind))) if np.any(errors) else 0.0,
+        beside_all=_apart(kind, o, errors, scale_of(numbers())) if np.any(errors) else 0.0,
         kinds=frozenset({kind}),
         same=(int(np.count_nonzero(erring & ~different)), same[0], same[1]),
         endless=tuple((int(index) * size, size) for index in o.index[endless]),
@@ -390,7 +415,7 @@ def _overflowing(o: Shades, c: Shades) -> Mask:
     return found
 
 
-def _only(shades: Shades, wanted: Mask) -> Shades:
+def _only(shades: Shades, wanted: Mask | NDArray[np.int64]) -> Shades:
     return replace(shades, **{name: getattr(shades, name)[wanted] for name in shades.__dataclass_fields__})
 
 

@@ -8,8 +8,9 @@ the sizes of launches, or launches and scratch memory. Comments, layout, macros,
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from intelliperf.project.kernelnames import unqualified
@@ -18,14 +19,16 @@ from intelliperf.records import NO_FILE, Candidate, Declaration, FileEdit, conte
 from intelliperf.validation.edits import devicecode, pythongate, words
 from intelliperf.validation.edits.devicecode import Device
 from intelliperf.validation.edits.grids import alike, grid_formulas
-from intelliperf.validation.edits.hostcode import Host, HostDifference, Needs, compare
+from intelliperf.validation.edits.hostcode import Host, HostDifference, Needs, common_totals, compare
 from intelliperf.validation.edits.names import plain_name
 from intelliperf.validation.edits.reading import Reading
 from intelliperf.validation.edits.sameness import same_code
 from intelliperf.validation.edits.tokens import Token, oddity, tokens
+from intelliperf.validation.edits.totals import Total
 from intelliperf.validation.edits.units import Unit, Unreadable
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
+Totals = tuple[tuple[Total, Total], ...]
 _RESTRICT = ("__restrict__", "__restrict", "restrict")
 
 
@@ -45,6 +48,9 @@ class StaticVerdict:
     # Of original and candidate, see `grids`; None where they are not known, or launches are not repeated one by one.
     grids: tuple[tuple[str, ...], tuple[str, ...]] | None = field(default=None, compare=False)
     host: Host | None = field(default=None, compare=False)  # the candidate's, where it was compiled
+    # Copies of original and candidate of which the host needs the total alone, see `totals`.
+    totals: Totals = field(default=(), compare=False)
+    totals_if_declared: Callable[[], Totals] = field(default=tuple, compare=False)  # where other kernels are not
     unchanged: bool = False  # comments and layout apart, and where they stand is not part of the program either
 
 
@@ -194,6 +200,7 @@ def _compiled(
         devices = Devices(old_devices, new_devices)
     except Unreadable as error:
         return StaticVerdict(unread=str(error), beyond_target=True)
+    totals = partial(common_totals, reading.compiler, old, new)
     needs, why = _needs(devices, kernel_name, host)
     refusal = _device_refusal(devices) or _undeclared(needs, why, candidate.declares)
     return StaticVerdict(
@@ -203,6 +210,8 @@ def _compiled(
         synchronisation=any(words.synchronising(pair[0]) != words.synchronising(pair[1]) for pair in rows.values()),
         needs=needs,
         grids=_grids(reading, old, new, _targets(devices, kernel_name)) if needs <= Needs.GEOMETRY else None,
+        totals=host.totals or (totals() if candidate.declares.kernels else ()),
+        totals_if_declared=totals,
         host=new,
     )
 

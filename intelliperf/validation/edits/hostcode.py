@@ -1,8 +1,8 @@
 """Is the candidate's host code the original's, but for what it may change? Compared as compiled.
 
 Everything that `main`, constructors and what other files may call can reach has to be equal: first as it is, then
-with the sizes of launches taken out, then without launches and the memory that serves them alone. The first of these
-that is equal says what the candidate has to declare.
+with the sizes of launches taken out, then without launches and the memory that serves them alone, and last without
+copies of which it needs the total alone. The first of these that is equal says what the candidate has to declare.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from intelliperf.validation.edits import launches
+from intelliperf.validation.edits import launches, totals
 from intelliperf.validation.edits.ir import NAME, Module, parse
 from intelliperf.validation.edits.names import is_a_librarys, plain_name
-from intelliperf.validation.edits.units import Compiler, Unit
+from intelliperf.validation.edits.totals import Total
+from intelliperf.validation.edits.units import Compiler, Unit, Unreadable
 
 _ROUNDS = 4  # a value that serves a value that serves a launch
 _MACHINERY = re.compile(
@@ -56,10 +57,14 @@ _BLANKS: Mapping[Needs, Callable[[str], str]] = {
 
 @dataclass(frozen=True)
 class HostDifference:
-    """`where` says what differs, for people: at the first step that is too strict for the candidate."""
+    """`where` says what differs, for people: at the first step that is too strict for the candidate.
+
+    `totals`: the copies of both versions of which the host needs the total alone, where it is equal only without these.
+    """
 
     needs: Needs
     where: str = ""
+    totals: tuple[tuple[Total, Total], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -77,11 +82,25 @@ class Host:
 
     raw: dict[Unit, str]
     _steps: dict[Needs, dict[Unit, str]] = field(default_factory=dict, compare=False, repr=False)
+    _totalled: list[tuple[Host, tuple[Total, ...]]] = field(default_factory=list, compare=False, repr=False)
 
     def step(self, compiler: Compiler, needs: Needs) -> dict[Unit, str]:
         if needs not in self._steps:
             self._steps[needs] = _stripped(compiler, self.raw, needs)
         return self._steps[needs]
+
+    def totalled(self, compiler: Compiler) -> tuple[Host, tuple[Total, ...]]:
+        """Without the copies of which the host needs the total alone, and what these are."""
+        if not self._totalled:
+            modules: dict[Unit, str] = {}
+            found: list[Total] = []
+            for unit, ir in self.raw.items():
+                readable = totals.readable(launches.without_throws(ir))
+                text, mine = totals.totalled(compiler.optimised(readable, unit.directory, totals.PLAIN_LOOPS))
+                modules[unit] = text if mine else ir
+                found += mine
+            self._totalled.append((Host(modules), tuple(found)))
+        return self._totalled[0]
 
 
 def compare(compiler: Compiler, old: Host, new: Host, called_elsewhere: Collection[str]) -> HostDifference:
@@ -96,7 +115,32 @@ def compare(compiler: Compiler, old: Host, new: Host, called_elsewhere: Collecti
             told = _acts(compiler, old, new) if needs is Needs.KERNELS else ""
             return HostDifference(Needs.FORBIDDEN if told else needs, told or where)
         where = found
-    return HostDifference(Needs.FORBIDDEN, where)
+    return _without_totals(compiler, old, new, called_elsewhere) or HostDifference(Needs.FORBIDDEN, where)
+
+
+def common_totals(compiler: Compiler, old: Host, new: Host) -> tuple[tuple[Total, Total], ...]:
+    """The copies of both versions of which the host needs the total alone, if they are alike."""
+    mine, theirs = old.totalled(compiler)[1], new.totalled(compiler)[1]
+    pairs = tuple(zip(mine, theirs, strict=False))
+    return pairs if len(mine) == len(theirs) and all(totals.agree(*pair) for pair in pairs) else ()
+
+
+def _without_totals(
+    compiler: Compiler, old: Host, new: Host, called_elsewhere: Collection[str]
+) -> HostDifference | None:
+    """None where they differ without these copies, too, or there are none."""
+    pairs = common_totals(compiler, old, new)
+    if not pairs:
+        return None
+    mine, theirs = old.totalled(compiler)[0], new.totalled(compiler)[0]
+    try:
+        stripped = [side.step(compiler, Needs.KERNELS) for side in (mine, theirs)]
+        found = _difference(stripped[0], stripped[1], Needs.KERNELS, called_elsewhere)
+    except Unreadable:  # a total that is needed before it is copied
+        return None
+    if found or _acts(compiler, mine, theirs):
+        return None
+    return HostDifference(Needs.KERNELS, "how many partial results the host adds up changes", pairs)
 
 
 def _acts(compiler: Compiler, old: Host, new: Host) -> str:

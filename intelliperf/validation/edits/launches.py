@@ -59,7 +59,7 @@ def without_geometry(ir: str) -> str:
         free = CONFIGURED.get(name[1:].removesuffix("_ptsz").removesuffix("_spt"), ())
         return _with_zeros(row, start, end, set(free)) if free else row
 
-    return _calls_mapped(_without_throws(ir), blank)
+    return _calls_mapped(without_throws(ir), blank)
 
 
 def with_dead_arguments_blank(ir: str, unused: Mapping[str, frozenset[int]]) -> str:
@@ -101,7 +101,7 @@ def without_launches(ir: str) -> str:
             return _replaced(row, name, start, end, _ZERO)
         return _succeeding(row) if plain in _ALLOCATES or plain in _FILLS else row
 
-    joined = re.sub(r"(\binvoke\b[^\n]*)\n\s+(to label)", r"\1 \2", _without_throws(ir))
+    joined = re.sub(r"(\binvoke\b[^\n]*)\n\s+(to label)", r"\1 \2", without_throws(ir))
     return _with_constants(_calls_mapped(joined, gone))
 
 
@@ -118,7 +118,7 @@ def _succeeding(row: str) -> str:
     return f"{kept.replace(target[0], '', 1)}\n{success}\n  br label {target[1]}"
 
 
-def _without_throws(ir: str) -> str:
+def without_throws(ir: str) -> str:
     """The API is C: no cleanup depends on where it is called. Headers' wrappers of it are part of the caller."""
 
     def inlined(match: re.Match[str]) -> str:

@@ -157,13 +157,15 @@ class Compiler:
         argv = (*self._driver, *flags, *_to_stdout(unit))
         return self._headers.header(argv, unit.source, unit.directory)
 
-    def optimised(self, ir: str, directory: Path) -> str:
-        """The module after light optimisation."""
+    def optimised(self, ir: str, directory: Path, further: tuple[str, ...] = ()) -> str:
+        """The module after light optimisation, with these further words for the compiler."""
         self._scratch.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(suffix=".ll", dir=self._scratch) as module:
             module.write(ir.encode("utf-8", "surrogateescape"))
             module.flush()
-            return self.run(("-x", "ir", "-O1", "-w", "-fPIC", "-S", "-emit-llvm", "-o", "-", module.name), directory)
+            return self.run(
+                ("-x", "ir", "-O1", *further, "-w", "-fPIC", "-S", "-emit-llvm", "-o", "-", module.name), directory
+            )
 
     def preprocessed(self, unit: Unit, texts: Mapping[Path, str]) -> str:
         """The host side's text without directives. Raises `Unreadable`."""

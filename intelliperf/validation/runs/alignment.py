@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from intelliperf.interception.messages import Dispatch, Transfer
 from intelliperf.validation.runs.events import Event
+from intelliperf.validation.runs.totalled import NO_SITES, Totalled, TotalledCopy, TotalSites, otherwise_copied
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class Alignment:
     points: tuple[tuple[int, int], ...]
     problem: str = ""
     extra_transfers: int = 0
+    totalled: Totalled = Totalled()
 
 
 @dataclass(frozen=True)
@@ -35,16 +37,41 @@ class _Stretch:
     problem: str = ""
 
 
-def align(reference: Sequence[Event], candidate: Sequence[Event], target: str) -> Alignment:
-    """Match the two lists of events. The candidate may add memsets (of its scratch memory), no copies."""
-    cuts = _common(reference, candidate, target)
+def align(
+    reference: Sequence[Event], candidate: Sequence[Event], target: str, sites: TotalSites = NO_SITES
+) -> Alignment:
+    """Match the two lists of events. The candidate may add memsets (of its scratch memory), no copies.
+
+    Copies at one of the `sites` are matched whatever their sizes.
+    """
+    cuts = _common(reference, candidate, target, sites)
     copies = [cut for cut in cuts if isinstance(event := reference[cut[0]], Transfer) and event.operation != "memset"]
     launches = [cut for cut in cuts if isinstance(reference[cut[0]], Dispatch)]
     plans = (_aligned(reference, candidate, cuts, kept) for kept in (cuts, sorted([*copies, *launches]), copies))
     first = next(plans)
-    if not first.problem:
-        return first
-    return next((plan for plan in plans if not plan.problem), first)
+    plan = first if not first.problem else next((plan for plan in plans if not plan.problem), first)
+    return replace(plan, totalled=_totalled(reference, candidate, cuts, plan.points, sites))
+
+
+def _totalled(
+    reference: Sequence[Event],
+    candidate: Sequence[Event],
+    cuts: Sequence[tuple[int, int]],
+    points: Sequence[tuple[int, int]],
+    sites: TotalSites,
+) -> Totalled:
+    whole = [otherwise_copied(sites, side, events) for side, events in enumerate((reference, candidate))]
+    dispatches = [index for index, event in enumerate(reference) if isinstance(event, Dispatch)]
+    found: dict[int, tuple[TotalledCopy, ...]] = {}
+    for i, j in cuts:
+        number = sites.number(0, reference[i])
+        copy = sites.copy(number, reference[i], candidate[j]) if number is not None else None
+        if copy is None or copy.mine[0] in whole[0] or copy.theirs[0] in whole[1]:
+            continue
+        before = [at for at, (left, _) in enumerate(points) if dispatches[left] < i]
+        if before:
+            found[before[-1]] = (*found.get(before[-1], ()), copy)
+    return Totalled(found)
 
 
 def _aligned(
@@ -65,17 +92,18 @@ def _aligned(
     )
 
 
-def _signature(event: Event) -> tuple[object, ...]:
+def _signature(event: Event, sites: TotalSites, side: int) -> tuple[object, ...]:
     if isinstance(event, Transfer):
-        return event.operation, event.size
+        number = sites.number(side, event)
+        return event.operation, event.size if number is None else f"total {number}"
     return event.kernel, event.grid, event.block, event.dynamic_lds
 
 
-def _common(left: Sequence[Event], right: Sequence[Event], target: str) -> list[tuple[int, int]]:
+def _common(left: Sequence[Event], right: Sequence[Event], target: str, sites: TotalSites) -> list[tuple[int, int]]:
     """Indices of the cuts: equal events that are not the target kernel."""
-    mine = [(_signature(e), i) for i, e in enumerate(left) if not _is_target(e, target)]
+    mine = [(_signature(e, sites, 0), i) for i, e in enumerate(left) if not _is_target(e, target)]
     known = {signature for signature, _ in mine}
-    theirs = [(s, j) for j, e in enumerate(right) if (s := _signature(e)) in known]
+    theirs = [(s, j) for j, e in enumerate(right) if (s := _signature(e, sites, 1)) in known]
     signatures = [s for s, _ in mine], [s for s, _ in theirs]
     if signatures[0] == signatures[1]:  # nothing common was moved: no search needed
         return [(i, j) for (_, i), (_, j) in zip(mine, theirs, strict=True)]

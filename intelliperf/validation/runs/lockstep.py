@@ -30,6 +30,7 @@ from intelliperf.validation.runs.pairing import Pairing, pair
 from intelliperf.validation.runs.reached import Reached
 from intelliperf.validation.runs.remembered import Remembered
 from intelliperf.validation.runs.side import Failure, Side, SideFailed, SideRun
+from intelliperf.validation.runs.totalled import NO_TOTALS, Totalled, TotalledCopy
 
 _AS_LONG = 10.0  # as the base's own step: on a busy machine, or where a compiler is part of it
 _OUTCOME_OF_FAILURE = {
@@ -70,6 +71,11 @@ class Paused:
     side: Side
     dispatch: Dispatch
 
+    def allocation(self, sequence: int) -> Allocation | None:
+        """The buffer with this number; None where it is not alive."""
+        found = (one for one in self.dispatch.allocations if one.sequence == sequence and one.name is None)
+        return next(found, None)
+
     def content(self, allocation: int) -> memoryview:
         return self.side.read(self._found(allocation))
 
@@ -87,10 +93,14 @@ class Paused:
 
 @dataclass(frozen=True)
 class Sync:
-    """One point of comparison: `number` counts them, `where` says it for people."""
+    """One point of comparison: `number` counts them, `where` says it for people.
+
+    `totals`: copies that follow it, of which the host needs the total alone.
+    """
 
     number: int
     where: str
+    totals: tuple[TotalledCopy, ...] = ()
 
 
 class Observer(Protocol):
@@ -281,12 +291,17 @@ def _keeps_up(
 
 
 def _compare(
-    pairings: Remembered[Pairing], observer: Observer, sync: Sync, paused: tuple[Paused, Paused], deadline: Deadline
+    pairings: Remembered[Pairing],
+    observer: Observer,
+    sync: Sync,
+    paused: tuple[Paused, Paused],
+    deadline: Deadline,
+    totalled: Totalled = NO_TOTALS,
 ) -> Divergence | None:
     base, other = paused
     mine, theirs = base.dispatch, other.dispatch
     objects = mine.kernel, theirs.kernel, mine.arguments, theirs.arguments, mine.allocations, theirs.allocations
-    pairing = pairings.get(objects, lambda: pair(mine, theirs))
+    pairing = pairings.get(objects, lambda: totalled.without(pair(mine, theirs)))
     try:
         return observer.compare(sync, base, other, pairing, deadline)
     except PeerTimeout as error:
@@ -307,7 +322,11 @@ def record(setting: Setting, run: SideRun) -> tuple[tuple[Event, ...], Completed
 
 
 def follow_planned(
-    setting: Setting, runs: tuple[SideRun, SideRun], plan: Sequence[tuple[int, int]], observer: Observer
+    setting: Setting,
+    runs: tuple[SideRun, SideRun],
+    plan: Sequence[tuple[int, int]],
+    observer: Observer,
+    totalled: Totalled = NO_TOTALS,
 ) -> Followed:
     """Compare at pairs of dispatch numbers (counted from 0 in each run) in rising order, then run to the end.
 
@@ -324,8 +343,8 @@ def follow_planned(
             side.connect(setting.patience(deadline))
             for number, (left, right) in enumerate(plan):
                 here, there = walkers[0].stop_at(left), walkers[1].stop_at(right)
-                sync = Sync(number, f"dispatch {left} ({here.dispatch.kernel})")
-                divergence = _compare(progress.pairings, observer, sync, (here, there), deadline)
+                sync = Sync(number, f"dispatch {left} ({here.dispatch.kernel})", totalled.at(number))
+                divergence = _compare(progress.pairings, observer, sync, (here, there), deadline, totalled)
                 if divergence is not None:
                     progress.divergences[side.label] = divergence
                     return
