@@ -84,3 +84,46 @@ def test_other_fields_stay(mark: str, old: str, new: str, words: str, tmp_path: 
     assert old in program
     bench = Bench(tmp_path, {"app.hip": program.replace(old, new, 1)})
     assert words in bench.declined("privatize_fields", AccessKind.ATOMIC, mark=mark)
+
+
+OVERLOADED = """\
+#include <hip/hip_runtime.h>
+#include <cstdio>
+__device__ void atomicAdd(float3* to, float3 what) {
+  atomicAdd(&((*to).x), what.x);  //@ over
+  atomicAdd(&((*to).y), what.y);
+  atomicAdd(&to->z, what.z);
+}
+__global__ void sums(const int* key, const float3* values, float3* totals, int* counts, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  int k = key[i];
+  atomicAdd(totals + k, values[i]);  //^ over
+  atomicAdd(counts + k, 1);
+}
+int main() {
+  const int n = 5000, m = 20;
+  int h[n], *key, *counts; float3 v[n], *values, *totals, out[m];
+  for (int i = 0; i < n; ++i) h[i] = i * 7919 % 1013 % m, v[i] = make_float3(i % 8, 0.5f * (i % 4), 1);
+  hipMalloc(&key, sizeof h); hipMalloc(&values, sizeof v); hipMalloc(&totals, sizeof out); hipMalloc(&counts, 4 * m);
+  hipMemcpy(key, h, sizeof h, hipMemcpyHostToDevice); hipMemcpy(values, v, sizeof v, hipMemcpyHostToDevice);
+  hipMemset(totals, 0, sizeof out); hipMemset(counts, 0, 4 * m);
+  sums<<<20, 256>>>(key, values, totals, counts, n);
+  hipMemcpy(out, totals, sizeof out, hipMemcpyDeviceToHost);
+  for (int i = 0; i < m; ++i) printf("%.1f %.1f %.1f\\n", out[i].x, out[i].y, out[i].z);
+}
+"""
+
+
+def test_an_overload_of_the_project_leaves_the_atomics_of_other_types_what_they_are(tmp_path: Path) -> None:
+    bench = Bench(tmp_path / "k", {"app.hip": OVERLOADED})
+    files = bench.rewritten("privatize_fields", AccessKind.ATOMIC)
+    text = files["app.hip"]
+    assert "(block_totals_x, k, &((*to_2).x), what_2.x);" in text and "(block_totals_z, k, &to_2->z, what_2.z)" in text
+    assert "atomicAdd(counts + k, 1);" in text
+    assert output(tmp_path / "after", files) == output(tmp_path / "before", {"app.hip": OVERLOADED})
+    theirs = "__device__ float atomicAdd(float* to, int n) { return *to = n; }\n"
+    own = OVERLOADED.replace("__device__ void", f"{theirs}__device__ void")
+    own = own.replace("(&((*to).x), what.x)", "(&((*to).x), int(what.x))")
+    declined = Bench(tmp_path / "own", {"app.hip": own}).declined("privatize_fields", AccessKind.ATOMIC)
+    assert "has a definition of the project's own" in declined

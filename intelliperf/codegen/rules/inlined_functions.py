@@ -18,7 +18,7 @@ from intelliperf.codegen.rules.guards import statement_end
 from intelliperf.codegen.rules.lanes import written
 from intelliperf.codegen.rules.lds_arrays import is_shared
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, body
-from intelliperf.codegen.rules.statements import callee_name, value_used
+from intelliperf.codegen.rules.statements import callee, callee_name, value_used
 from intelliperf.codegen.rules.uniformity import exits
 from intelliperf.codegen.rules.wave import OPERATIONS
 from intelliperf.codegen.rules.wrappers import EFFECTS, Atomic, calling, copied, is_kernel, substituted
@@ -43,6 +43,10 @@ class Inlined:
     atomics: tuple[tuple[Atomic, Node], ...]
     inside: Source
     outside: Source
+
+    def atomics_in_place(self) -> list[tuple[Node, Node]]:
+        """Each atomic's call in `kernel`, with its own call in the function's text."""
+        return [(atomic.call, own) for atomic, own in self.atomics]
 
     def write(self, problem: Problem, changes: list[tuple[int, int, str]]) -> None:
         """The statements for the call, with `changes` of the function's text."""
@@ -114,7 +118,7 @@ def inlined(problem: Problem, evidence: SourceEvidence) -> Inlined | None:
     if len(place.functions) != 1:
         raise NotApplicable(f"{place}: the kernel has several instantiations")
     (kernel,) = place.functions
-    calls = [node for node in kernel.everything() if node.kind == "CallExpr" and callee_name(node) == function.name]
+    calls = [node for node in kernel.everything() if node.kind == "CallExpr" and _calls(node, function)]
     if len({node.start_offset for node in calls}) != 1 or len(calls) != 1:
         raise NotApplicable(f"{place}: the kernel calls {function.name} {len(calls)} times")
     (call,) = calls
@@ -133,6 +137,12 @@ def inlined(problem: Problem, evidence: SourceEvidence) -> Inlined | None:
             address, operand = (substituted(inside, outside, part, given) for part in atomic.children[1:])
             found.append((Atomic(here, copied_, address, operand), atomic))
     return Inlined(place, call, function, given, whole, made, tuple(found), inside, outside)
+
+
+def _calls(node: Node, function: Node) -> bool:
+    target = callee(node)
+    alike = target is None or target.reference is None or target.reference.type == function.type
+    return callee_name(node) == function.name and alike  # a name may have several overloads
 
 
 def _is_atomic(node: Node) -> bool:

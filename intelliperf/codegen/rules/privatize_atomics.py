@@ -396,11 +396,11 @@ def joining(
     rank, threads = unused_name(problem, "block_thread"), unused_name(problem, "block_threads")
     step = f"for (unsigned int entry = {rank}; entry < {entries}; entry += {threads}) "
     joined = JOINED_BY.get(operation, operation)
-    clear = "; ".join(f"{copy}[entry] = {neutral}" for copy, _ in copies)
+    clear = [f"{copy}[entry] = {neutral};" for copy, _ in copies]
     opening = [
         f"const unsigned int {rank} = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);",
         f"const unsigned int {threads} = blockDim.x * blockDim.y * blockDim.z;",
-        f"{step}{clear};" if len(copies) == 1 else f"{step}{{ {clear}; }}",
+        *([step + clear[0]] if len(clear) == 1 else [f"{step}{{", *(f"  {line}" for line in clear), "}"]),
         "__syncthreads();",
     ]
     put = [f"  if ({copy}[entry] != {neutral}) {joined}(&{target}, {copy}[entry]);" for copy, target in copies]

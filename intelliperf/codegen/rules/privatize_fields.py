@@ -16,6 +16,7 @@ from functools import partial
 
 from intelliperf.codegen.rules.declarations import declare, unused_name
 from intelliperf.codegen.rules.fewer_blocks import BLOCKS_PER_UNIT, cap_launches, walk_elements, walk_of
+from intelliperf.codegen.rules.inlined_functions import Inlined, inlined
 from intelliperf.codegen.rules.lanes import initializer, written
 from intelliperf.codegen.rules.privatize_atomics import (
     MAX_BYTES,
@@ -32,7 +33,7 @@ from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rew
 from intelliperf.codegen.rules.statements import callee_name, pointee, value_used
 from intelliperf.codegen.rules.wave import OPERATIONS
 from intelliperf.codegen.rules.wave_aggregate_atomics import FLOATS, atomic_calls, element_type
-from intelliperf.codegen.rules.wrappers import EFFECTS, is_kernel, own_text
+from intelliperf.codegen.rules.wrappers import EFFECTS, own_text
 from intelliperf.codegen.syntax.tree import Node
 from intelliperf.records import AccessKind, Declaration, MemorySpace, SourceEvidence
 
@@ -48,6 +49,7 @@ class _Deposit:
     pointer: Node | None  # the variable that leads to the record
     field: str
     entry: str
+    own: Node | None = None  # its call in the text of a device function
 
 
 class PrivatizeFields:
@@ -68,12 +70,20 @@ class PrivatizeFields:
         if evidence.access not in (AccessKind.ATOMIC, AccessKind.REDUCTION) or evidence.space is MemorySpace.SHARED:
             raise NotApplicable(f"{evidence.file.name}:{evidence.line} is not an atomic in global memory")
         place = problem.place(evidence)
-        if len(place.functions) != 1 or not is_kernel(place.functions[0]):
-            raise NotApplicable(f"{place}: the atomic is in a device function, or in several instantiations")
-        blamed, kernel = atomic_calls(problem, place)[0], place.functions[0]
+        if len(place.functions) != 1:
+            raise NotApplicable(f"{place}: the atomic is in several instantiations of a function")
+        function = inlined(problem, evidence)
+        blamed = atomic_calls(problem, place)[0]
+        kernel = place.functions[0]
+        owns: dict[Node, Node] = {}
+        if function is not None:
+            place, kernel, owns = function.place, function.kernel, dict(function.atomics_in_place())
+            blamed = next((call for call, own in owns.items() if own is blamed or own.begin == blamed.begin), blamed)
         if kernel.start_offset not in done:
-            deposits = _deposits(problem, place, kernel, blamed)
-            done[kernel.start_offset] = _write(problem, place, kernel, deposits, capped)
+            deposits = [replace(one, own=owns.get(one.call)) for one in _deposits(problem, place, kernel, blamed)]
+            if any((one.own is None) != (function is None) for one in deposits):
+                raise NotApplicable(f"{place}: atomics of the kernel and of a function of it meet one table")
+            done[kernel.start_offset] = _write(problem, place, (kernel, function), deposits, capped)
         return done[kernel.start_offset]
 
 
@@ -145,7 +155,14 @@ def _record(node: Node) -> tuple[Node | None, Node | None]:
     return (array, index) if array.kind == "DeclRefExpr" else (None, None)
 
 
-def _write(problem: Problem, place: Place, kernel: Node, deposits: Sequence[_Deposit], capped: list[int]) -> str:
+def _write(
+    problem: Problem,
+    place: Place,
+    where: tuple[Node, Inlined | None],
+    deposits: Sequence[_Deposit],
+    capped: list[int],
+) -> str:
+    kernel, function = where
     types = {element_type(one.call) for one in deposits}
     operation, fields = callee_name(deposits[0].call), {one.field: element_type(one.call) for one in deposits}
     neutral = neutral_of(operation, types)
@@ -159,7 +176,10 @@ def _write(problem: Problem, place: Place, kernel: Node, deposits: Sequence[_Dep
     root = deposits[0].table.reference.name if deposits[0].table.reference is not None else ""
 
     def collect() -> tuple[list[str], list[str], str]:
-        return _collect(problem, place, kernel, deposits, (root, neutral, entries))
+        lines, changes = _collect(problem, place, kernel, deposits, (root, neutral, entries))
+        if function is not None:
+            function.write(problem, changes)
+        return lines
 
     rounding = " (floating-point additions in another order: results differ by rounding)" if types & FLOATS else ""
     told = f"{operation} at {place} on {', '.join(sorted(fields))} of the first {entries} entries of {root}{rounding}"
@@ -194,8 +214,11 @@ def _walk(
 
 def _collect(
     problem: Problem, place: Place, kernel: Node, deposits: Sequence[_Deposit], what: tuple[str, str, int]
-) -> tuple[list[str], list[str], str]:
-    """Rewrites the atomics; what stands before all of the kernel's work and after it, and how far it is indented."""
+) -> tuple[tuple[list[str], list[str], str], list[tuple[int, int, str]]]:
+    """Rewrites the atomics, or returns changes of those in a function's text.
+
+    With what stands before all of the kernel's work and after it, and how far it is indented.
+    """
     (root, neutral, entries), top = what, body(kernel)
     source, operation = problem.source(place.path), callee_name(deposits[0].call)
     if match := OBSERVERS.search(source.code(top.start_offset, top.end_offset)):
@@ -204,7 +227,12 @@ def _collect(
         raise NotApplicable(f"{place}: the kernel is written by a macro")
     helper = declare(problem, source, top.start_offset, "block_or_record", partial(_helper, operation, entries))
     copies = {one.field: unused_name(problem, f"block_{root}_{one.field}") for one in deposits}
+    changes = []
     for one in deposits:
+        if one.own is not None:
+            head = f"{helper}({copies[one.field]}, {one.entry}, "
+            changes.append((one.own.start_offset, one.own.children[1].start_offset, head))
+            continue
         address, operand = own_text(source, place, one.call)
         text = f"{helper}({copies[one.field]}, {one.entry}, {address}, {operand})"
         source.replace(one.call.start_offset, one.call.end_offset, text)
@@ -214,7 +242,7 @@ def _collect(
     )
     shared = [f"__shared__ {kinds[field]} {name}[{entries}];" for field, name in copies.items()]
     comment = f"// This block's shares of {root}, as far as they have room, in LDS."
-    return [comment, *shared, *opening], closing, source.indentation(top.children[0].start_offset)
+    return ([comment, *shared, *opening], closing, source.indentation(top.children[0].start_offset)), changes
 
 
 def _helper(operation: str, entries: int, name: str) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from intelliperf.codegen.rules.declarations import declare
+from intelliperf.codegen.rules.methods import definitions
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite
 from intelliperf.codegen.rules.statements import callee, callee_name, calls, is_constant, pointee, value_used
 from intelliperf.codegen.rules.wave import OPERATIONS, aggregated_atomic
@@ -100,11 +101,19 @@ def atomic_calls(problem: Problem, place: Place) -> list[Node]:
         found = [call for call in found if call.begin and call.begin.column == place.evidence.column]
         if not found:
             raise NotApplicable(f"{place} has {len(offsets)} atomics and the evidence does not say which one")
-    function = callee_name(found[0])
-    own = [path for path, text in problem.task.sources.items() if defines(text, function)]
-    if own:
-        raise NotApplicable(f"{place}: {function} has a definition of the project's own in {own[0]}")
+    if own := _own_definition(problem, found[0]):
+        raise NotApplicable(f"{place}: {callee_name(found[0])} has a definition of the project's own in {own}")
     return found
+
+
+def _own_definition(problem: Problem, call: Node) -> str:
+    """The file in which the project defines what is called; empty where its functions of that name are overloads."""
+    name, target = callee_name(call), callee(call)
+    paths = [path for path, text in problem.task.sources.items() if defines(text, name)]
+    if not paths or target is None or target.reference is None:
+        return next(iter(paths), "")
+    kinds = {function.type for function in definitions(problem, name)}
+    return paths[0] if target.reference.type in kinds else ""
 
 
 # Why atomics without an entry in `OPERATIONS` stay as they are.
