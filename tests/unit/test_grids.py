@@ -85,3 +85,39 @@ def test_a_count_that_the_host_loads_twice_is_one_number_while_nothing_is_writte
     text = text.replace("i32 noundef %n)", "i32 noundef %m2)")
     formula = "2:@1 #256 udiv.32 trunc.32 #4294967296 or.64:#1"
     assert grid_formulas(text, {"scale"}) == ((formula,) if known else ())
+
+
+_LEVELS = """define i32 @main(i32 %argc, ptr %starts) {{
+  br label %level
+level:                                            ; preds = %launched, %0
+  %l = phi i64 [ 0, %0 ], [ %next, %launched ]
+  %next = add nuw nsw i64 %l, 1
+  %p1 = load ptr, ptr %starts, align 8
+  %a1 = getelementptr inbounds nuw i32, ptr %p1, i64 %next
+  %end1 = load i32, ptr %a1, align 4, !dbg !1
+  %b1 = getelementptr inbounds nuw i32, ptr %p1, i64 %l
+  %begin1 = load i32, ptr %b1, align 4
+  %many = sub i32 %end1, %begin1
+  %g = udiv i32 %many, 64
+  %w = zext i32 %g to i64
+  %x = or disjoint i64 %w, 4294967296
+  %r = invoke i32 @__cudaPushCallConfiguration(i64 %x, i32 1, i64 4294967360, i32 1, i64 noundef 0, ptr null)
+          to label %pushed unwind label %lost
+other:                                            ; preds = %lost
+  store i32 0, ptr %starts
+  br label %launched
+pushed:                                           ; preds = %{before}
+  %p2 = load ptr, ptr %starts, align 8
+  %b2 = getelementptr i32, ptr %p2, i64 %l, !dbg !2
+  %begin2 = load i32, ptr %b2, align 4
+  %a2 = getelementptr i32, ptr %p2, i64 %next
+  %end2 = load i32, ptr %a2, align 4
+  invoke void @_Z20__device_stub__solvePfii(ptr noundef %a, i32 noundef %begin2, i32 noundef %end2)
+}}
+"""
+
+
+@pytest.mark.parametrize(("before", "known"), [("level", True), ("other", False), ("level, %other", False)])
+def test_what_a_vector_holds_is_loaded_again_through_its_pointer(before: str, known: bool) -> None:
+    formula = "3:@2 @1 sub.32 #64 udiv.32 trunc.32 #4294967296 or.64:#1"
+    assert grid_formulas(_LEVELS.format(before=before), {"solve"}) == ((formula,) if known else ())

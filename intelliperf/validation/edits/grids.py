@@ -21,7 +21,9 @@ _TWO = re.compile(
 )
 _CAST = re.compile(r"(zext|sext|trunc) (?:nneg |nuw |nsw )*i(\d+) (\S+) to i(\d+)$")
 _CHOICE = re.compile(r"(?:tail )?call (?:noundef )?(?:range\(.*?\) )?i(\d+) @llvm\.([us](?:min|max))\.i\d+\((.*)\)")
-_LOAD = re.compile(r"load i\d+, ptr (\S+?)(?:, |$)")
+_LOAD = re.compile(r"load ((?:i\d+|ptr), ptr \S+?)(?:, |$)")
+_ADDRESS = re.compile(r"getelementptr (?:inbounds |nuw |nusw )*(.*)")
+_LABEL = re.compile(r"([-\w.$]+|\"[^\"]*\"):(?: +; preds = (.*))?$")
 _WRITES = re.compile(r"\s(?:call|invoke|store|fence|atomicrmw|cmpxchg|callbr) ")
 _WRITES_NOT = re.compile(r"PushCallConfiguration\(|@llvm\.(?:[su](?:min|max)|abs|dbg|assume|lifetime)")
 _MOST_WORDS = 60
@@ -81,17 +83,38 @@ def _launches(body: list[str], kernels: Collection[str]) -> Iterator[tuple[list[
 
 
 def _loaded_again(body: list[str]) -> Iterator[tuple[str, str]]:
-    """Numbers that are loaded while another one still is what its memory holds, and that one's name."""
-    held: dict[str, str] = {}
+    """Numbers that are loaded while another one still is what its memory holds, and that one's name.
+
+    Pointers, too, and addresses that are calculated from them again: `starts[i]` of a vector is read through both.
+    """
+    labels = {match[1] for line in body if (match := _LABEL.match(line)) is not None}
+    held: dict[str, str] = {}  # by type and address
+    ends = {"": held}  # what is held where a block ends, by its label; that of the first is not written
+    addresses: dict[str, str] = {}  # by how they are calculated
+    firsts: dict[str, str] = {}
     for line in body:
-        joins = not line.startswith(" ") and "," in line.partition("; preds = ")[2]
-        if joins or (_WRITES.search(line) and not _WRITES_NOT.search(line)):
+        if (label := _LABEL.match(line)) is not None:
+            held = dict(ends.get(_one_before(label[2] or "", labels), {}))
+            ends[label[1]] = held
+        if _WRITES.search(line) and not _WRITES_NOT.search(line):
             held.clear()
         defined = _DEFINED.match(line)
-        if defined is not None and (load := _LOAD.match(defined[2])) is not None:
-            first = held.setdefault(load[1], defined[1])
-            if first != defined[1]:
-                yield defined[1], first
+        if defined is None:
+            continue
+        how = _NAMED.sub(lambda name: firsts.get(name[0], name[0]), defined[2])
+        known, key = (held, load[1]) if (load := _LOAD.match(how)) else (addresses, how)
+        if load is None and _ADDRESS.match(how) is None:
+            continue
+        first = known.setdefault(_ADDRESS.sub(r"\1", key), defined[1])
+        if first != defined[1]:
+            firsts[defined[1]] = first
+            yield defined[1], first
+
+
+def _one_before(before: str, labels: Collection[str]) -> str:
+    """The label of the only block from which this one is reached; of the first block none is written."""
+    name = before.removeprefix("%")
+    return "" if before and "," not in before and name not in labels else name
 
 
 def _first_of(name: str, values: dict[str, str]) -> str:
