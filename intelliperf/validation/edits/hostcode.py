@@ -76,15 +76,21 @@ class _Side:
     roots: frozenset[str]
 
 
+_Stripped = dict[Unit, list[str]]  # each unit as often as it was optimised, the last being what is left of it
+
+
 @dataclass(frozen=True)
 class Host:
     """One version's host side, as the front end makes it, and what is left of it at each step."""
 
     raw: dict[Unit, str]
-    _steps: dict[Needs, dict[Unit, str]] = field(default_factory=dict, compare=False, repr=False)
+    _steps: dict[Needs, _Stripped] = field(default_factory=dict, compare=False, repr=False)
     _totalled: list[tuple[Host, tuple[Total, ...]]] = field(default_factory=list, compare=False, repr=False)
 
     def step(self, compiler: Compiler, needs: Needs) -> dict[Unit, str]:
+        return {unit: states[-1] for unit, states in self.states(compiler, needs).items()}
+
+    def states(self, compiler: Compiler, needs: Needs) -> _Stripped:
         if needs not in self._steps:
             self._steps[needs] = _stripped(compiler, self.raw, needs)
         return self._steps[needs]
@@ -103,6 +109,17 @@ class Host:
         return self._totalled[0]
 
 
+def alike_optimised(compiler: Compiler, old: Host, new: Host, needs: Needs) -> tuple[dict[Unit, str], dict[Unit, str]]:
+    """Both at one step, with every unit optimised as often in both: once more is not always without effect."""
+    sides = old.states(compiler, needs), new.states(compiler, needs)
+    for unit in sides[0].keys() & sides[1].keys():
+        times = max(len(side[unit]) for side in sides)
+        for states in (side[unit] for side in sides):
+            while len(states) < times:
+                states.append(compiler.optimised(states[-1], unit.directory))
+    return old.step(compiler, needs), new.step(compiler, needs)
+
+
 def compare(compiler: Compiler, old: Host, new: Host, called_elsewhere: Collection[str]) -> HostDifference:
     """Original and candidate, unit by unit. `called_elsewhere`: words of the files that are not a unit.
 
@@ -110,7 +127,7 @@ def compare(compiler: Compiler, old: Host, new: Host, called_elsewhere: Collecti
     """
     where = ""
     for needs in (Needs.NOTHING, Needs.GEOMETRY, Needs.KERNELS):
-        found = _difference(old.step(compiler, needs), new.step(compiler, needs), needs, called_elsewhere)
+        found = _difference(*alike_optimised(compiler, old, new, needs), needs, called_elsewhere)
         if not found:
             told = _acts(compiler, old, new) if needs is Needs.KERNELS else ""
             return HostDifference(Needs.FORBIDDEN if told else needs, told or where)
@@ -134,7 +151,7 @@ def _without_totals(
         return None
     mine, theirs = old.totalled(compiler)[0], new.totalled(compiler)[0]
     try:
-        stripped = [side.step(compiler, Needs.KERNELS) for side in (mine, theirs)]
+        stripped = alike_optimised(compiler, mine, theirs, Needs.KERNELS)
         found = _difference(stripped[0], stripped[1], Needs.KERNELS, called_elsewhere)
     except Unreadable:  # a total that is needed before it is copied
         return None
@@ -159,12 +176,12 @@ def _acts(compiler: Compiler, old: Host, new: Host) -> str:
     return ""
 
 
-def _stripped(compiler: Compiler, modules: dict[Unit, str], needs: Needs) -> dict[Unit, str]:
-    blank = _BLANKS[needs]
-    modules = {unit: compiler.optimised(blank(ir), unit.directory) for unit, ir in modules.items()}
+def _stripped(compiler: Compiler, raw: dict[Unit, str], needs: Needs) -> _Stripped:
+    found = {unit: [compiler.optimised(_BLANKS[needs](ir), unit.directory)] for unit, ir in raw.items()}
     if needs is Needs.NOTHING:
-        return modules
+        return found
     for _ in range(_ROUNDS):
+        modules = {unit: states[-1] for unit, states in found.items()}
         unused: dict[str, frozenset[int]] = {}
         for ir in modules.values():
             unused |= launches.unused_arguments(ir)
@@ -173,9 +190,10 @@ def _stripped(compiler: Compiler, modules: dict[Unit, str], needs: Needs) -> dic
             changed = {unit: launches.without_scratch(ir) for unit, ir in changed.items()}
         if changed == modules:
             break
-        again = {unit: compiler.optimised(ir, unit.directory) for unit, ir in changed.items() if ir != modules[unit]}
-        modules = {**modules, **again}
-    return modules
+        for unit, ir in changed.items():
+            if ir != modules[unit]:
+                found[unit].append(compiler.optimised(ir, unit.directory))
+    return found
 
 
 def _difference(

@@ -30,6 +30,7 @@ _INFERRED = re.compile(
     r"\([^()]*(?:\([^()]*\))?[^()]*\) ?|"
     r"\balign \d+ (?=[%@\w])|#\d+\b ?"
 )
+_ASKED = re.compile(r'"(?!min-legal-vector-width")[^"]*"="[^"]*"')  # the width goes by what was inlined
 _PHI_ENTRY = re.compile(r"\[ ([^\[\]]*?), (%[-\w.$\"]+) \]")
 _TERMINATOR = re.compile(
     r"\s+(?:%\S+ = )?(?:ret|br|switch|indirectbr|resume|unreachable|invoke|callbr|cleanupret|catchret|catchswitch)\b"
@@ -144,7 +145,7 @@ def parse(text: str) -> Module:
         elif (match := _TYPE.match(row)) is not None:
             types[match[1]] = match[2]
         elif (match := re.match(r"attributes (#\d+) = \{(.*)\}", row)) is not None:
-            attributes[match[1]] = " ".join(re.findall(r'"[^"]*"="[^"]*"', match[2]))
+            attributes[match[1]] = " ".join(_ASKED.findall(match[2]))
         elif row.startswith(("module asm", "!llvm.linker.options", "!llvm.dependent-libraries")):
             extras.append(row)
         elif (match := re.match(r"^!(\d+) = (.*)$", row)) is not None:
