@@ -58,3 +58,72 @@ def test_a_limit_of_blocks_that_no_argument_says_shows_in_more_of_them(tmp_path:
     variants = Variants(tmp_path, ROWS)
     assert "variant" in variants.followed(1, Interception(other_numbers=(3,), other_grids=grids)).divergences
     assert not variants.followed(0, Interception(other_numbers=(3,), other_grids=grids)).divergences
+
+
+WINDOWS = """#include <hip/hip_runtime.h>
+__global__ void windows(const int* in, int* out, int n, int radius) {
+  extern __shared__ int tile[];
+  const int i = blockIdx.x * blockDim.x + threadIdx.x, left = blockIdx.x * blockDim.x - radius;
+  if (VARIANT) {
+    for (int k = threadIdx.x; k < blockDim.x + 2 * radius; k += blockDim.x) tile[k] = in[min(max(left + k, 0), n - 1)];
+    __syncthreads();
+  }
+  int sum = 0;
+  for (int k = -radius; k <= radius; ++k)
+    sum += VARIANT ? tile[threadIdx.x + radius + k] : in[min(max(i + k, 0), n - 1)];
+  if (i < n) out[i] = sum;
+}
+int main() {
+  const int n = 50, radius = 6, threads = 32;
+  int *in, *out;
+  if (hipMalloc(&in, n * 4) || hipMalloc(&out, n * 4)) return 1;
+  if (hipMemset(in, 1, n * 4) || hipMemset(out, 0, n * 4)) return 2;
+  windows<<<(n + threads - 1) / threads, threads, VARIANT ? (threads + 2 * radius) * 4 : 0>>>(in, out, n, radius);
+  return hipDeviceSynchronize();
+}
+"""
+
+
+def test_a_tile_grows_with_its_radius_although_the_original_has_none(tmp_path: Path) -> None:
+    grid = "4:@2 #31 add.32 #32 sdiv.32 trunc.32 #4294967296 or.64:#1"
+    tile = f"{grid}:@3 #1 shl.32 #32 add.32 sext.32 #2 shl.64"
+    altered = Interception(other_numbers=(3,), other_shapes=((2, 1, 1, 32, 1, 1),), other_grids=(grid,))
+    variants = Variants(tmp_path, WINDOWS)
+    assert not variants.followed(1, altered, Interception(other_grids=(tile,))).divergences
+    assert "variant" in variants.followed(1, altered, Interception()).divergences
+
+
+SPREAD = """#include <hip/hip_runtime.h>
+__global__ void spread(int* out, int n, int rows) {
+  const int step = gridDim.x * blockDim.x;
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n * rows; i += step) {
+    out[i] = i % n + i / n;
+    if (VARIANT == 2) break;
+  }
+}
+int main(int argc, char**) {
+  const int n = 40 + 10 * argc, rows = 6 + argc, threads = 32;
+  int* out;
+  if (hipMalloc(&out, n * rows * 4) || hipMemset(out, 0, n * rows * 4)) return 1;
+  spread<<<VARIANT ? 11 : (n * rows + threads - 1) / threads, threads>>>(out, n, rows);
+  return hipDeviceSynchronize();
+}
+"""
+
+
+def test_a_grid_that_goes_by_other_arguments_than_the_originals_is_its_own(tmp_path: Path) -> None:
+    mine = ("3:@1 @2 mul.32 #31 add.32 #32 sdiv.32 trunc.32 #4294967296 or.64:#1", "&3:@1 @2")
+    fixed = ("3:#4294967307:#1", "&3:@1 @2")
+    altered = Interception(other_numbers=(3,), other_shapes=((11, 1, 1, 32, 1, 1),), other_grids=mine)
+    variants = Variants(tmp_path, SPREAD)
+    assert not variants.followed(1, altered, Interception(other_grids=fixed)).divergences
+    assert "variant" in variants.followed(2, altered, Interception(other_grids=fixed)).divergences
+
+
+def test_what_only_the_candidates_grid_goes_by_is_not_raised(tmp_path: Path) -> None:
+    """The original's may go by a number that is made of it."""
+    source = SPREAD.replace("i < n * rows; i += step", "i < n * rows; i += n * rows")
+    mine = ("3:#4294967307:#1", "&3:@1 @2", "!3:@1 @2")
+    grows = ("3:@1 @2 mul.32 #31 add.32 #32 sdiv.32 trunc.32 #4294967296 or.64:#1", "&3:@1 @2", "!3:@1 @2")
+    altered = Interception(other_numbers=(3,), other_shapes=((11, 1, 1, 32, 1, 1),), other_grids=mine)
+    assert not Variants(tmp_path, source).followed(1, altered, Interception(other_grids=grows)).divergences

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from intelliperf.validation.edits.grids import grid_formulas
+from intelliperf.validation.edits.grids import alike, grid_formulas
 
 _MAIN = """define i32 @main(i32 %argc, i32 %m) {{
   %n = call i32 @atoi(ptr null)
@@ -29,7 +29,7 @@ _MAIN = """define i32 @main(i32 %argc, i32 %m) {{
             "@1 #2 sdiv.32 #1024 smin.32",
         ),
         ("  %g = udiv i32 %m, 256", "=x"),  # no argument of the kernel
-        ("  %g = add i32 7, 1", ""),
+        ("  %g = add i32 7, 1", "#7 #1 add.32"),  # nor anything else
         ("  %g = call i32 @blocks(i32 %n)", ""),
     ],
 )
@@ -37,6 +37,8 @@ def test_a_grid_is_a_formula_of_the_kernels_arguments(body: str, expected: str) 
     formula = f"2:{expected if expected == '=x' else f'{expected} trunc.32'} #4294967296 or.64:#1"
     assert grid_formulas(_MAIN.format(body=body), {"scale"}) == ((formula,) if expected else ())
     assert grid_formulas(_MAIN.format(body=body), {"other"}) == ()
+    handed = _MAIN.replace("i32 noundef %n", "i32 noundef 2048")  # of which the compiler may have made the grid
+    assert grid_formulas(handed.format(body="  %g = add i32 7, 1"), {"scale"}) == ()
     calculated = _MAIN.replace("i64 4294967552", "i64 %b")
     assert grid_formulas(calculated.format(body=body), {"scale"}) == ()
 
@@ -121,3 +123,21 @@ pushed:                                           ; preds = %{before}
 def test_what_a_vector_holds_is_loaded_again_through_its_pointer(before: str, known: bool) -> None:
     formula = "3:@2 @1 sub.32 #64 udiv.32 trunc.32 #4294967296 or.64:#1"
     assert grid_formulas(_LEVELS.format(before=before), {"solve"}) == ((formula,) if known else ())
+
+
+def test_versions_may_size_their_dynamic_lds_by_other_arguments() -> None:
+    grid, tile = "4:@1 #64 udiv.32:#1", "4:@1 #32 udiv.32:#1"
+    lds, unknown = ":@3 #2 shl.64", "4:*:*"
+    assert alike((grid,), (tile + lds,)) == ((grid,), (tile + lds,))
+    assert alike((), (unknown + lds,)) == ((), (unknown + lds,))  # the grid is nobody's to tell
+    assert alike((grid,), (unknown + lds,)) is None
+    assert alike((), (tile + lds,)) is None
+    assert alike((), ()) is None
+
+
+def test_versions_are_told_of_arguments_that_only_one_of_their_grids_goes_by() -> None:
+    rows, all_of_them, fixed = "4:@1 #64 udiv.32:#1", "4:@1 @2 mul.32 #64 udiv.32:#1", "4:#8:#1"
+    assert alike((rows,), (all_of_them,)) == ((rows, "&4:@1 @2", "!4:@2"), (all_of_them, "&4:@1 @2", "!4:@2"))
+    assert alike((all_of_them,), (rows,)) == ((all_of_them, "&4:@1 @2"), (rows, "&4:@1 @2"))
+    assert alike((rows,), (fixed,)) == ((rows, "&4:@1"), (fixed, "&4:@1"))
+    assert alike((rows,), (rows, "3:#1:#1")) is None  # another kernel, of which one side knows nothing

@@ -545,7 +545,7 @@ void OtherNumbers::alter_size(const LaunchRequest& request, const OtherSize& oth
     }
   }
   altered_.grid = other.grid;
-  choose_grid(request);
+  if (!other.values.empty()) choose_grid(request);
   if (other.alone) altered_.grid = other.grid;
   altered_.watched = other.larger;
   if (other.larger) told_ = "a larger size";

@@ -366,7 +366,7 @@ class Resizing {
     }
     const bool named = std::find(slot.constants.begin(), slot.constants.end(), value) != slot.constants.end();
     const bool larger = value > size && !slot.boolean && !(mode && (named || size == 0));
-    if (larger && (!may_grow_ || !suits)) return false;
+    if (larger && (!may_grow_ || !suits || only_candidates_goes_by(*kernel_, slot.parameter))) return false;
     if (!suits) fitted.grid = grid_;  // a grid for more is one for less
     // More threads than a size that nobody compares with anything: a check that a candidate has would show.
     if (value < size && !mode && (parts ? alike : !slot.compared)) return false;
@@ -538,6 +538,7 @@ bool other_size(const std::vector<Quantity>& slots, const LaunchRequest& request
   const Resizing resizing(slots, request, beside, may_grow);
   const int64_t now = resizing.now(slot), least = request.kernel->general ? 1 : multiple_of(slots[slot], request);
   if (value == now || value % least != 0 || value > most_of(slots[slot])) return false;
+  if (now >= kLeastSize && value < 0) return false;  // nothing has less than no elements
   if (masks_all_below(slots[slot], now) && !masks_all_below(slots[slot], value)) return false;
   return (value <= now || value <= most_size(now)) && resizing.with(slot, value, other);
 }

@@ -158,6 +158,10 @@ bool grid_of(const GridFormula& formula, const LaunchRequest& request, void* con
   if (!evaluate(formula.x_and_y, request, arguments, x_and_y) || !evaluate(formula.z, request, arguments, z))
     return false;
   grid = {uint32_t(x_and_y), uint32_t(x_and_y >> 32), uint32_t(z)};
+  return true;
+}
+
+bool may_be_launched(const Dim3& grid) {
   return grid.x && grid.y && grid.z && grid.x <= INT32_MAX && grid.y <= UINT16_MAX && grid.z <= UINT16_MAX;
 }
 
@@ -172,44 +176,58 @@ bool takes(const std::vector<Word>& words, const Parameter& parameter) {
   return std::any_of(words.begin(), words.end(), [&](const Word& word) { return is_meant(word, parameter); });
 }
 
-bool changes(const std::vector<Word>& words, const LaunchRequest& request, void* const* altered) {
-  return std::any_of(words.begin(), words.end(), [&](const Word& word) {
-    uint64_t before = 0, after = 0;
-    argument_of(request, request.arguments, word, before), argument_of(request, altered, word, after);
-    return word.taken && before != after;
-  });
-}
+struct Formulas {
+  std::vector<GridFormula> own;
+  // What is said of both versions' grids where they go by different arguments: "&4:@1 @2", and of those that only the
+  // candidate's goes by, "!4:@2".
+  std::vector<GridFormula> of_either, of_candidate;
+};
 
-std::vector<GridFormula> read_formulas(const std::string& text) {
-  std::vector<GridFormula> found;
+Formulas read_formulas(const std::string& text) {
+  Formulas found;
   std::istringstream in(text);
   for (std::string one; std::getline(in, one, ',');) {
     const size_t first = one.find(':'), second = one.find(':', first + 1), third = one.find(':', second + 1);
-    if (first == std::string::npos || second == std::string::npos) continue;
-    found.push_back({strtoul(one.c_str(), nullptr, 10), read_words(one.substr(first + 1, second - first - 1)),
-                     read_words(one.substr(second + 1, third - second - 1)),
-                     third == std::string::npos ? std::vector<Word>() : read_words(one.substr(third + 1)),
-                     one[first + 1] != '*'});
+    if (first == std::string::npos) continue;
+    if (one[0] == '&' || one[0] == '!') {
+      GridFormula said;
+      said.arguments = strtoul(one.c_str() + 1, nullptr, 10), said.x_and_y = read_words(one.substr(first + 1));
+      (one[0] == '&' ? found.of_either : found.of_candidate).push_back(said);
+      continue;
+    }
+    if (second == std::string::npos) continue;
+    found.own.push_back({strtoul(one.c_str(), nullptr, 10), read_words(one.substr(first + 1, second - first - 1)),
+                         read_words(one.substr(second + 1, third - second - 1)),
+                         third == std::string::npos ? std::vector<Word>() : read_words(one.substr(third + 1)),
+                         one[first + 1] != '*'});
   }
   return found;
 }
 
-const std::vector<GridFormula>& formulas() {
+const Formulas& formulas() {
   const char* text = getenv("INTELLIPERF_OTHER_GRIDS");
-  static const std::vector<GridFormula> found = read_formulas(text ? text : "");
+  static const Formulas found = read_formulas(text ? text : "");
   return found;
+}
+
+bool any_takes(const std::vector<GridFormula>& every, const Kernel& kernel, int64_t parameter) {
+  for (const Parameter& one : kernel.parameters)
+    if (int64_t(one.index) == parameter)
+      return std::any_of(every.begin(), every.end(), [&](const GridFormula& formula) {
+        return is_of(formula, kernel) && (takes(formula.x_and_y, one) || takes(formula.z, one));
+      });
+  return false;
 }
 
 }  // namespace
 
 bool goes_by(const Kernel& kernel, int64_t parameter) {
-  const auto& every = formulas();
-  for (const Parameter& one : kernel.parameters)
-    if (int64_t(one.index) == parameter)
-      return std::any_of(every.begin(), every.end(), [&](const GridFormula& formula) {
-        return takes(formula.x_and_y, one) || takes(formula.z, one);
-      });
-  return false;
+  const Formulas& every = formulas();
+  return any_takes(every.own, kernel, parameter) || any_takes(every.of_either, kernel, parameter);
+}
+
+bool only_candidates_goes_by(const Kernel& kernel, int64_t parameter) {
+  return any_takes(formulas().of_candidate, kernel, parameter);
 }
 
 bool is_free(const LaunchRequest& request, char dimension) {
@@ -217,7 +235,7 @@ bool is_free(const LaunchRequest& request, char dimension) {
     return std::any_of(words.begin(), words.end(), [&](const Word& word) { return word.dimension == dimension; });
   };
   bool found = false;
-  for (const GridFormula& one : formulas()) {
+  for (const GridFormula& one : formulas().own) {
     if (!is_of(one, *request.kernel)) continue;
     if (!has(one.x_and_y) && !has(one.z)) return false;
     found = true;
@@ -226,7 +244,7 @@ bool is_free(const LaunchRequest& request, char dimension) {
 }
 
 bool own_grid(const LaunchRequest& request, void* const* altered, Dim3& grid, uint32_t& lds) {
-  for (const GridFormula& formula : formulas()) {
+  for (const GridFormula& formula : formulas().own) {
     Dim3 now = request.grid;
     if (!is_of(formula, *request.kernel)) continue;
     if (!grid_of(formula, request, request.arguments, now)) continue;
@@ -234,9 +252,10 @@ bool own_grid(const LaunchRequest& request, void* const* altered, Dim3& grid, ui
     uint32_t asked = request.dynamic_lds;
     if (!formula.lds.empty() && (!lds_of(formula, request, request.arguments, asked) || asked != request.dynamic_lds))
       continue;
-    const auto altered_in = [&](const std::vector<Word>& words) { return changes(words, request, altered); };
-    if (!altered_in(formula.x_and_y) && !altered_in(formula.z) && !altered_in(formula.lds)) return false;
-    return (formula.lds.empty() || lds_of(formula, request, altered, lds)) && grid_of(formula, request, altered, grid);
+    if (!formula.lds.empty() && !lds_of(formula, request, altered, lds)) return false;
+    if (!grid_of(formula, request, altered, grid)) return false;
+    if (formula.of_grid && !may_be_launched(grid)) grid = {0, 0, 0};
+    return true;
   }
   return false;
 }

@@ -8,14 +8,18 @@
 
 namespace simt {
 
-// Whether the host computes a grid of the kernel from that argument.
+// Whether either version's host computes a grid of the kernel from that argument.
 bool goes_by(const Kernel& kernel, int64_t parameter);
+
+// Whether the candidate's host does, and not the original's: that may be another number of the original's grid, by
+// which it would have to grow as well.
+bool only_candidates_goes_by(const Kernel& kernel, int64_t parameter);
 
 // Whether the host chooses the grid's extent in that dimension ('x', 'y', 'z') by nothing that the kernel is handed.
 bool is_free(const LaunchRequest& request, char dimension);
 
-// False where no formula gives the launch as it is, or none of its arguments is another one in `altered`. `grid` and
-// `lds` stay where no formula tells.
+// False where no formula gives the launch as it is. `grid` and `lds` stay where no formula tells; a grid of nothing is
+// one that the host could not launch.
 bool own_grid(const LaunchRequest& request, void* const* altered, Dim3& grid, uint32_t& lds);
 
 }  // namespace simt

@@ -31,11 +31,14 @@ _HIGH = re.compile(r"shl (?:nuw |nsw )*i64 (\S+), 32$")
 _NAMED = re.compile(r"%[-\w.$]+")
 _ABOVE = 1 << 32  # y stands above x
 _UNKNOWN = "*"
+_ARGUMENT = re.compile(r"@\w+")
+_BY_NAME = "0"  # arguments that these have: they are named instead
 
 
 def grid_formulas(ir: str, kernels: Collection[str]) -> tuple[str, ...]:
     """Of each launch of these kernels whose grid depends on its arguments alone: how many arguments, then x and y, z.
 
+    Or on nothing, where it is handed no constants of which the compiler may have made the grid.
     Behind them the bytes of dynamic LDS, if these depend on the arguments. Not where the block's size is calculated,
     too: it may go by the same arguments, and altered launches keep it.
     `ir`: the host's, optimised, with the kernels' stubs not inlined. `kernels`: plain names.
@@ -56,15 +59,42 @@ def grid_formulas(ir: str, kernels: Collection[str]) -> tuple[str, ...]:
             if "@" in asked:
                 known = all(formulas)
                 formulas = [one if known else _UNKNOWN for one in formulas] + [asked]
-            if all(formulas) and any("@" in one or "=" in one for one in formulas):
+            fixed = not any("@" in one or "=" in one for one in formulas)
+            if all(formulas) and not (fixed and _may_be_folded(handed)):
                 found[":".join([str(len(handed)), *formulas])] = None
     return tuple(sorted(found, key=lambda formula: (_UNKNOWN in formula, "=" in formula)))  # the first that fits holds
 
 
+def _may_be_folded(handed: list[str]) -> bool:
+    """May a constant grid be made of the arguments all the same, as constants?"""
+    numbers = [one.split()[-1] for one in handed if one.split()[0] in ("i32", "i64")]
+    return not numbers or any(re.fullmatch(r"-?\d+", one) for one in numbers)
+
+
 def alike(mine: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """The formulas of both versions, where there are some and both go by the same arguments."""
-    taken = [set(re.findall(r"@\w+", " ".join(side))) for side in (mine, theirs)]
-    return (mine, theirs) if mine and theirs and taken[0] == taken[1] else None
+    """The formulas of both versions, where each knows its grids; behind them what both need to know of the other's.
+
+    Dynamic LDS is each version's own matter: a tile has what its radius takes, and a version without one nothing.
+    """
+    if all(_UNKNOWN in one for one in (*mine, *theirs)):
+        return (mine, theirs) if mine or theirs else None
+    own, other = _taken(mine), _taken(theirs)
+    if own.keys() != other.keys() or (_BY_NAME in own and own != other):
+        return None
+    apart = [kernel for kernel in sorted(own) if own[kernel] != other[kernel]]
+    told = [f"&{kernel}:{' '.join(sorted(own[kernel] | other[kernel]))}" for kernel in apart]
+    told += [f"!{kernel}:{' '.join(more)}" for kernel in apart if (more := sorted(other[kernel] - own[kernel]))]
+    return (*mine, *told), (*theirs, *told)
+
+
+def _taken(formulas: tuple[str, ...]) -> dict[str, set[str]]:
+    """The arguments by which grids go, of kernels by how many they take."""
+    found: dict[str, set[str]] = {}
+    for formula in formulas:
+        kernel, flat, depth, *_ = formula.split(":")
+        if flat != _UNKNOWN:
+            found.setdefault(kernel, set()).update(_ARGUMENT.findall(f"{flat} {depth}"))
+    return found
 
 
 def _launches(body: list[str], kernels: Collection[str]) -> Iterator[tuple[list[str], str, list[str]]]:
