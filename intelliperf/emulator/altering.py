@@ -20,7 +20,7 @@ _WATCHED_LANE_NS = 150.0  # with every access checked
 _THREAD_NS = 20.0  # to start and end one
 _LAUNCH_NS = 0.4e6  # whatever the kernel does: memory is put back, the parent looks at it
 _BUDGET_NS = 1.2e9  # of one version, for one way to alter launches
-_WATCHED_NS = 0.15e9  # of one launch
+_WATCHED_NS, _WATCHED_FEW_NS = 0.15e9, 0.6e9  # of one launch, where all that are larger are watched, or a few
 _FEWEST, _MOST = 3, 64
 _ALTERED_LAUNCHES = 8  # the runtime alters so many in a row, and few of those that follow
 
@@ -36,6 +36,7 @@ class AlterationPlan:
     only_read: tuple[int, ...]  # parameters that it stores nothing through
     types: str  # of the numbers in its buffers and in device variables: f, i, or empty for several
     watched: bool  # whether a launch is small enough to be run with every access checked
+    watched_few: bool = False  # or some launches
 
     def environment(self) -> Mapping[str, str]:
         return {
@@ -45,7 +46,7 @@ class AlterationPlan:
             "INTELLIPERF_OTHER_ACCESSES": str(self.lanes),
             "INTELLIPERF_OTHER_READ": ",".join(map(str, self.only_read)),
             "INTELLIPERF_OTHER_TYPES": self.types,
-            "INTELLIPERF_OTHER_WATCH": str(int(self.watched)),
+            "INTELLIPERF_OTHER_WATCH": "1" if self.watched else "2" if self.watched_few else "0",
         }
 
 
@@ -88,6 +89,7 @@ def plans(trace: Trace) -> dict[str, AlterationPlan]:
             module.kernels[symbol].only_read,
             _types(module.kernels[symbol].numbers | module.numbers),
             lanes * _WATCHED_LANE_NS < _WATCHED_NS,
+            _WATCHED_NS <= lanes * _WATCHED_LANE_NS < _WATCHED_FEW_NS,
         )
     return found
 

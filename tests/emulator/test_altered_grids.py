@@ -93,6 +93,13 @@ def test_a_tile_grows_with_its_radius_although_the_original_has_none(tmp_path: P
     assert "variant" in variants.followed(1, altered, Interception()).divergences
 
 
+def test_a_small_radius_grows_beyond_a_tile_of_fixed_size(tmp_path: Path) -> None:
+    grid = "4:@2 #31 add.32 #32 sdiv.32 trunc.32 #4294967296 or.64:#1"
+    source = WINDOWS.replace("radius = 6", "radius = 2").replace("extern __shared__ int tile[]", "__shared__ int tile[48]")
+    altered = Interception(other_numbers=(3,), other_grids=(grid,))
+    assert "variant" in Variants(tmp_path, source).followed(1, altered).divergences
+
+
 SPREAD = """#include <hip/hip_runtime.h>
 __global__ void spread(int* out, int n, int rows) {
   const int step = gridDim.x * blockDim.x;
@@ -127,3 +134,25 @@ def test_what_only_the_candidates_grid_goes_by_is_not_raised(tmp_path: Path) -> 
     grows = ("3:@1 @2 mul.32 #31 add.32 #32 sdiv.32 trunc.32 #4294967296 or.64:#1", "&3:@1 @2", "!3:@1 @2")
     altered = Interception(other_numbers=(3,), other_shapes=((11, 1, 1, 32, 1, 1),), other_grids=mine)
     assert not Variants(tmp_path, source).followed(1, altered, Interception(other_grids=grows)).divergences
+
+
+LARGE = """#include <hip/hip_runtime.h>
+__global__ void large(const int* in, int* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n && i < (VARIANT ? 700000 : INT_MAX)) out[i] = in[i] + 1;
+}
+int main() {
+  const int n = 600000, threads = 256;
+  int *in, *out;
+  if (hipMalloc(&in, n * 4) || hipMalloc(&out, n * 4)) return 1;
+  if (hipMemset(in, 0, n * 4) || hipMemset(out, 0, n * 4)) return 2;
+  large<<<(n + threads - 1) / threads, threads>>>(in, out, n);
+  return hipDeviceSynchronize();
+}
+"""
+
+
+def test_a_size_of_a_launch_of_a_million_accesses_is_raised_too(tmp_path: Path) -> None:
+    grid = "3:@2 #255 add.32 #256 sdiv.32 trunc.32 #4294967296 or.64:#1"
+    altered = Interception(other_numbers=(3,), other_grids=(grid,))
+    assert "variant" in Variants(tmp_path, LARGE).followed(1, altered).divergences

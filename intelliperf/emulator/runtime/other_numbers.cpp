@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <limits>
 
 #include "alterations.h"
@@ -24,6 +25,8 @@ constexpr size_t kMostNamed = 4;
 constexpr int kBeyondFloats = 200;           // a power of two; its fourth power is a double still
 constexpr uint64_t kWideEach = 3;            // the first launch and the fourth: what prepares, and what is repeated
 constexpr uint64_t kMostWatched = 1u << 21;  // threads of a launch that is watched
+constexpr size_t kFewLarger = 6;             // where watching each takes long
+constexpr double kMuchLarger = 1.3;          // times as large a number
 
 GridSize extent(const Dim3& size) { return {size.x, size.y, size.z}; }
 
@@ -163,10 +166,30 @@ void add_free_grids(const LaunchRequest& request, std::vector<OtherSize>& found)
   }
 }
 
+// Of what makes the launch larger, the few that make it much larger: watching each takes long.
+std::vector<OtherSize> with_few_larger(const std::vector<OtherSize>& every, const LaunchRequest& request) {
+  std::vector<OtherSize> found;
+  size_t larger = 0;
+  const auto raises = [&](const OtherSize::Value& one) {
+    return double(one.bytes) >= kMuchLarger * double(size_in(settings().slots[one.slot], request));
+  };
+  for (const bool by_several : {true, false})
+    for (const OtherSize& other : every) {
+      const auto sizes = std::count_if(other.values.begin(), other.values.end(), raises);
+      if (other.larger && other.extreme + other.keyed + other.alike == 0 && sizes > 0 && (sizes > 1) == by_several &&
+          larger < kFewLarger)
+        found.push_back(other), ++larger;
+    }
+  std::copy_if(every.begin(), every.end(), std::back_inserter(found), [](const auto& one) { return !one.larger; });
+  return found;
+}
+
 std::vector<OtherSize> sizes_of(const LaunchRequest& request) {
-  const bool may_grow = !has_bare_arrays(*request.kernel->module) && may_be_watched(request);
+  const bool all = may_be_watched(request), few = !all && settings().may_watch_few;
+  const bool may_grow = !has_bare_arrays(*request.kernel->module) && (all || few);
   std::vector<OtherSize> found =
       other_sizes(settings().slots, request, settings().constants, settings().shapes, may_grow);
+  if (may_grow && few) return with_few_larger(found, request);
   if (may_grow) add_long_rows(request, found);
   if (may_grow && settings().shapes.empty()) add_free_grids(request, found);
   if (!settings().reads_grid || !settings().shapes.empty()) return found;

@@ -19,6 +19,7 @@ constexpr size_t kMostConstants = 12;
 constexpr size_t kMostLimits = 6;
 constexpr size_t kMostPairs = 12;         // two ways for six pairs
 constexpr int64_t kMostRaised = 1 << 20;  // so that no product of two overflows
+constexpr int64_t kManyTimesAsFew = 8;
 constexpr int64_t kManyTimes =
     27;  // as large a size, where launches are small: magic numbers in place of divisions end
 
@@ -124,6 +125,9 @@ std::vector<int64_t> candidates(const Quantity& slot, int64_t value, const std::
         if (one >= 0 && one < 16) wanted.push_back(one);
     for (const int64_t one : {value - 1, value + 1, value + 2})  // 0 is the other value of a switch
       if (one >= 0) wanted.push_back(one);
+    // Of a radius or an order, that bounds a loop, as many as LDS or a list in registers may be too small for.
+    const bool counts = value > 1 && slot.compared && slot.constants.empty();
+    if (counts && settings().accesses * kManyTimesAsFew < kMostAltered) wanted.push_back(kManyTimesAsFew * value);
   } else {
     const int64_t step = step_of(slot, value, least);
     const auto down_to_step = [&](int64_t one) { return one / step * step; };

@@ -98,7 +98,8 @@ Settings read_environment() {
   s.room_times = room_times(s);
   s.window = uint32_t(unsigned_variable("INTELLIPERF_OTHER_WINDOW", s.window));
   s.reads_grid = unsigned_variable("INTELLIPERF_OTHER_GRID", 0) != 0;
-  s.may_watch = unsigned_variable("INTELLIPERF_OTHER_WATCH", 0) != 0;
+  s.may_watch = unsigned_variable("INTELLIPERF_OTHER_WATCH", 0) == 1;
+  s.may_watch_few = unsigned_variable("INTELLIPERF_OTHER_WATCH", 0) == 2;
   const std::string numbers = text_variable("INTELLIPERF_OTHER_TYPES");
   s.without_floats = numbers == "i";
   s.without_integers = numbers == "f";

@@ -52,6 +52,7 @@ struct Settings {
   bool without_floats = false;         // the original's buffers and device variables hold integers alone
   bool without_integers = false;       // or floats alone
   bool may_watch = false;              // whether altered launches are small enough to be run with every access checked
+  bool may_watch_few = false;          // or a few of them
   std::vector<uint64_t> kept;       // numbers of allocations that keep their numbers in every mode, see alterations.h
   std::vector<LaunchShape> shapes;  // that the other arguments must all suit, see alterations.h
   double clock_scale = 1;           // of every time that the program can read
