@@ -5,15 +5,17 @@ Original and candidate are not built again. What the original does by that comma
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from intelliperf.errors import ApplicationFailed
 from intelliperf.records import SHELL, Application, CheckStatus
 from intelliperf.validation.runs.side import SideFailed
 from intelliperf.validation.strength import shown
-from intelliperf.validation.trial import Case, Rejection, Steps, Trial
+from intelliperf.validation.trial import Rejection, Steps, Trial
 from intelliperf.validation.verdicts import Gate, through
+
+Change = Callable[[tuple[str, ...]], tuple[str, ...]]  # of a command
 
 
 def name_of(command: str) -> str:
@@ -24,13 +26,7 @@ def also_run(command: str, gates: Sequence[tuple[str, Gate]]) -> tuple[str, Gate
     """A gate that runs `gates` with `command`, a text for the shell, in place of the application's own."""
 
     def judge(trial: Trial) -> Rejection | None:
-        other = Trial(
-            _by(trial.case, trial.application, command),
-            trial.declared,
-            static=trial.static,
-            built=_with(trial.application, command),
-            reached=trial.reached,
-        )
+        other = otherwise(trial, lambda _: (*SHELL, command))
         try:
             rejection = through(other, gates)
             proof = shown(other)[1] if rejection is None else ""
@@ -47,7 +43,10 @@ def also_run(command: str, gates: Sequence[tuple[str, Gate]]) -> tuple[str, Gate
     return name_of(command), judge
 
 
-def _by(case: Case, candidate: Application, command: str) -> Case:
+def otherwise(trial: Trial, command: Change) -> Trial:
+    """The same candidate and original, run otherwise. What runs execute counts for both trials."""
+    case, candidate = trial.case, _with(trial.application, command)
+
     def rounded(way: str) -> Application | None:
         built = case.rounded(way)
         return None if built is None else _with(built, command)
@@ -56,16 +55,17 @@ def _by(case: Case, candidate: Application, command: str) -> Case:
         built = case.other_wave()
         return None if built is None else (_with(built[0], command), _with(built[1], command))
 
-    return replace(
+    other = replace(
         case,
         reference=_with(case.reference, command),
         baseline=_with(case.baseline, command),
-        build=lambda: _with(candidate, command),
+        build=lambda: candidate,
         rounded=rounded,
         other_wave=other_wave,
         steps=Steps(),
     )
+    return Trial(other, trial.declared, static=trial.static, built=candidate, reached=trial.reached)
 
 
-def _with(application: Application, command: str) -> Application:
-    return replace(application, command=(*SHELL, command))
+def _with(application: Application, command: Change) -> Application:
+    return replace(application, command=command(application.command))

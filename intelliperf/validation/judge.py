@@ -32,6 +32,8 @@ from intelliperf.validation.devicechecks import DeviceChecks
 from intelliperf.validation.edits.gate import StaticVerdict, examine
 from intelliperf.validation.numbersgate import NumbersGate
 from intelliperf.validation.ordersgate import OrdersGate
+from intelliperf.validation.othercommands import NAME as OTHER_COMMANDS
+from intelliperf.validation.othercommands import OtherCommands
 from intelliperf.validation.reference import Reference
 from intelliperf.validation.replaygate import Launches, Recorder, ReplayGate
 from intelliperf.validation.strength import shown
@@ -89,7 +91,7 @@ class Judge:
             replays, again = self._replays, self._of_replays(case.reference)
             named.insert(2, (replaygate.NAME, lambda trial: replays.judge(trial, again)))
         before = next(number for number, (name, _) in enumerate(named) if name == GATES[8])
-        named[before:before] = self._other_commands()
+        named[before:before] = self._other_commands(trial)
         rejection = through(trial, named, lambda: trial.replayed is not None)
         timed = rejection is None or rejection.outcome is Outcome.NOT_FASTER
         if timed and trial.built is not None:  # all gates of results have run
@@ -134,7 +136,7 @@ class Judge:
         is_long = self._backend.is_long(case.reference)
         strict: tuple[str, Gate] = (GATES[6], self._checks.strictness)
         last: list[tuple[str, Gate]] = [
-            *self._other_commands(),
+            *self._other_commands(trial),
             (GATES[8], self._unit_tests),
             (GATES[9], lambda trial: self._time.judge(trial, shown=is_long)),
         ]
@@ -164,7 +166,7 @@ class Judge:
         if replayed:
             named = [(name, gate) for name, gate in named if name != GATES[3]]
         else:
-            named += self._other_commands()
+            named += self._other_commands(trial)
         rejection = through(trial, named)
         if rejection is None:
             note_reached(trial)
@@ -183,10 +185,12 @@ class Judge:
             self._checks.safety,
         )
 
-    def _other_commands(self) -> list[tuple[str, Gate]]:
-        """The gates that look at results, for each further command."""
+    def _other_commands(self, trial: Trial) -> list[tuple[str, Gate]]:
+        """The gates that look at results, for each further command: the user's, or for other kernels those of ours."""
         gates = (self._compare.judge, self._compare.output, self._orders.judge, self._numbers.judge)
         named = [*zip(GATES[2:], gates, strict=False), (GATES[7], self._checks.safety)]
+        if trial.declared.kernels and not self._settings.also_run:
+            return [(OTHER_COMMANDS, OtherCommands(self._reference, named[:3]).judge)]
         return [also_run(command, named) for command in self._settings.also_run]
 
     def _edit(self, trial: Trial) -> Rejection | None:
