@@ -24,6 +24,7 @@ from intelliperf.validation.othernumbers import (
     NAMED,
     NAN_LOSES,
     NAN_WINS,
+    NO_ONE_ANSWER,
     TOGETHER,
     TWIN,
     TWIN_GARBAGE,
@@ -53,7 +54,6 @@ _MOST_BITS_COUNTED, _WORD = 18, 32  # of what altered launches have, and of inte
 _PATIENCE = 20  # so many times as long may the same launch of the candidate take
 _TWIN_PATIENCE = 3  # and of the original in another order, which spins there, else
 _ALTERED = "candidate on other numbers"
-_NO_ONE_ANSWER = "the original is not deterministic"
 _NO_REPETITION = "not on this device for declared kernels: no launch of one program stands for a launch of the other"
 _NONE_RAISED = "no launch with a larger scalar argument could be compared"
 _OR_MEMORY = ", or more memory is allocated than is put back"
@@ -298,13 +298,13 @@ class NumbersGate:
             return Told(failed=(f"{alteration.wrong}: the original does not run: {error}",))
         if (twin := followed.divergences.get(TWIN)) is not None:
             late = f"the original fails in another order: {twin.detail}"
-            why = late if twin.outcome is Outcome.TIMED_OUT else _NO_ONE_ANSWER
+            why = late if twin.outcome is Outcome.TIMED_OUT else NO_ONE_ANSWER
             return Told(failed=(f"{alteration.wrong}: {why}",))
         found = followed.divergences.get(_ALTERED) or observer.unsettled(_ALTERED)
         if isinstance(observer, DoubtingChecker) and (
             0 < followed.syncs <= len(observer.doubtful) or found is None and observer.no_one_answer
         ):
-            return Told(failed=(f"{alteration.wrong}: {_NO_ONE_ANSWER}",))
+            return Told(failed=(f"{alteration.wrong}: {observer.why_doubtful}",))
         roomy = Feature.ROOMY_MEMORY in self._reference.backend.honours
         if found is not None:
             return found

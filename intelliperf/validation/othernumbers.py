@@ -32,6 +32,8 @@ from intelliperf.validation.runs.pairing import Key, Pairing, key_of
 _MOST_SHAPES = 16
 _MOST_BYTES_TO_END = 1 << 24  # of a buffer, to look where it ends
 TWIN = "original in another order"
+NO_ONE_ANSWER = "the original is not deterministic"
+_NOT_FINITE = "the original's results overflow"
 TWIN_ORDER = Interception(lane_order=Order(), block_order=Order())
 MORE_ORDERS = tuple(Interception(lane_order=Order(seed), block_order=Order(seed)) for seed in (1, 2, 5))
 NAN_WINS, NAN_LOSES = Interception(nan_rank=1), Interception(nan_rank=2)  # where the twin compares numbers
@@ -204,6 +206,7 @@ class DoubtingChecker:
     seen: set[int] = field(default_factory=set)  # where the candidate was looked at
     nan: set[int] = field(default_factory=set)  # where numbers were made NaN
     unranked: set[str] = field(default_factory=set)  # buffers in which it then depends on the order what is largest
+    overflowing: set[int] = field(default_factory=set)  # where the original's results are not finite
     bare: set[int] = field(default_factory=set)  # where nothing that the kernel writes has one answer
     ends: dict[tuple[int, Key], int] = field(default_factory=dict)  # of buffers that are left out: no order fills more
     shared_otherwise: bool = True  # the candidate's first block may have other work than the original's
@@ -237,6 +240,8 @@ class DoubtingChecker:
             self.doubtful.add(sync.number)
         failed = other.dispatch.status != 0
         overflows = self.alteration.finite and not failed and not finite(base)
+        if overflows:
+            self.overflowing.add(sync.number)
         if failed or overflows or self._altered_otherwise(base, other, pairing):
             self.doubtful.add(sync.number)
             return
@@ -287,6 +292,11 @@ class DoubtingChecker:
     def no_one_answer(self) -> bool:
         """Does all that could show whether the candidate is right depend on the order, at every launch?"""
         return bool(self.seen) and self.seen <= self.doubtful | self.bare
+
+    @property
+    def why_doubtful(self) -> str:
+        """Why there is nothing to hold a candidate to, at any launch."""
+        return _NOT_FINITE if self.doubtful and self.doubtful <= self.overflowing else NO_ONE_ANSWER
 
     def _all_left_out(self, number: int, base: Paused, pairing: Pairing) -> bool:
         handed, read = scalars(base.dispatch, base.side.hello), constant(base.dispatch, base.side.hello)

@@ -215,6 +215,21 @@ def test_where_all_that_is_written_depends_on_the_order_nothing_was_shown(tmp_pa
     assert observer.no_one_answer is first
 
 
+@pytest.mark.parametrize(("value", "why"), [(math.inf, "overflow"), (7.0, "not deterministic")])
+def test_a_reference_whose_results_overflow_is_not_said_to_be_unsteady(tmp_path, value, why):
+    numbers = {"input": [1.0] * 25, "state": [0.0] * 4}
+    wide, right = (steps(floats={"out": [*VALUES[:-1], last], **numbers})[1] for last in (value, VALUES[-1]))
+    calibration = learnt(tmp_path, [steps()[1]])
+    twin = wide if value == math.inf else steps(status=719)[1]
+    listed = {BASE: [wide], TWIN: [twin], "candidate": [right]}
+    runs = [SideRun(label, program(tmp_path / label.replace(" ", "-"), plan)) for label, plan in listed.items()]
+    large = next(one for one in ALTERATIONS if one.finite)
+    observer = DoubtingChecker(Checker(calibration), Checker(calibration), large)
+    rule = dataclasses.replace(RULE, after_failures=True, beside=(TWIN,), doubted=observer.doubts)
+    assert not follow(setting(tmp_path), runs, rule, observer).divergences
+    assert observer.doubtful == {0} and why in observer.why_doubtful
+
+
 @pytest.mark.parametrize(("base_fails", "evidence"), [(True, False), (False, True)])
 def test_a_run_that_dies_after_a_launch_that_failed_in_the_reference_is_no_evidence(tmp_path, base_fails, evidence):
     right = steps()[1]
