@@ -186,7 +186,7 @@ class Judge:
         )
 
     def _other_commands(self, trial: Trial) -> list[tuple[str, Gate]]:
-        """The gates that look at results, for each further command: the user's, or for other kernels those of ours."""
+        """The gates that look at results, for each further command: the user's, or other sizes for other kernels."""
         gates = (self._compare.judge, self._compare.output, self._orders.judge, self._numbers.judge)
         named = [*zip(GATES[2:], gates, strict=False), (GATES[7], self._checks.safety)]
         if trial.declared.kernels and not self._settings.also_run:

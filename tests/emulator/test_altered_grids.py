@@ -95,7 +95,9 @@ def test_a_tile_grows_with_its_radius_although_the_original_has_none(tmp_path: P
 
 def test_a_small_radius_grows_beyond_a_tile_of_fixed_size(tmp_path: Path) -> None:
     grid = "4:@2 #31 add.32 #32 sdiv.32 trunc.32 #4294967296 or.64:#1"
-    source = WINDOWS.replace("radius = 6", "radius = 2").replace("extern __shared__ int tile[]", "__shared__ int tile[48]")
+    source = WINDOWS.replace("radius = 6", "radius = 2").replace(
+        "extern __shared__ int tile[]", "__shared__ int tile[48]"
+    )
     altered = Interception(other_numbers=(3,), other_grids=(grid,))
     assert "variant" in Variants(tmp_path, source).followed(1, altered).divergences
 

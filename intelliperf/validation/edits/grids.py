@@ -66,7 +66,7 @@ def grid_formulas(ir: str, kernels: Collection[str]) -> tuple[str, ...]:
 
 
 def _may_be_folded(handed: list[str]) -> bool:
-    """May a constant grid be made of the arguments all the same, as constants?"""
+    """May a constant grid be made of the arguments, which are constants as well?"""
     numbers = [one.split()[-1] for one in handed if one.split()[0] in ("i32", "i64")]
     return not numbers or any(re.fullmatch(r"-?\d+", one) for one in numbers)
 
