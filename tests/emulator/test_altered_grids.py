@@ -138,6 +138,24 @@ def test_what_only_the_candidates_grid_goes_by_is_not_raised(tmp_path: Path) -> 
     assert not Variants(tmp_path, source).followed(1, altered, Interception(other_grids=grows)).divergences
 
 
+def test_a_grid_that_members_of_a_structure_make_grows_with_them(tmp_path: Path) -> None:
+    source = DIAGONAL.replace("int n, int skipped, int step)", "Numbers g)").replace(
+        "const int i =", "const int n = g.n, skipped = 0, step = 2, i ="
+    )
+    source = source.replace("n = 50", "n = 40").replace(
+        "__global__", "struct Numbers { long unused[2]; int n; };\n__global__", 1
+    )
+    source = source.replace("(n - skipped + threads", "(n + threads").replace(
+        "(out, n, skipped, step)", "(out, Numbers{{}, n})"
+    )
+    altered = Interception(
+        other_numbers=(3,),
+        other_shapes=((3, 1, 1, 16, 1, 1), (2, 1, 1, 32, 1, 1)),
+        other_grids=("2?:=x #4294967296 or.64:#1",),
+    )
+    assert not Variants(tmp_path, source).followed(1, altered, Interception()).divergences
+
+
 LARGE = """#include <hip/hip_runtime.h>
 __global__ void large(const int* in, int* out, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -141,3 +141,11 @@ def test_versions_are_told_of_arguments_that_only_one_of_their_grids_goes_by() -
     assert alike((all_of_them,), (rows,)) == ((all_of_them, "&4:@1 @2"), (rows, "&4:@1 @2"))
     assert alike((rows,), (fixed,)) == ((rows, "&4:@1"), (fixed, "&4:@1"))
     assert alike((rows,), (rows, "3:#1:#1")) is None  # another kernel, of which one side knows nothing
+
+
+def test_what_is_passed_by_value_in_memory_may_have_a_share_in_a_grid() -> None:
+    text = _MAIN.format(body="  %g = udiv i32 %m, 256")
+    assert grid_formulas(text, {"scale"})[0].startswith("2:=x")
+    members = text.replace("ptr noundef %a", "ptr noundef byval(%struct.Grid) align 8 %a")
+    assert grid_formulas(members, {"scale"})[0].startswith("2?:=x")
+    assert alike(("4?:=x:#1",), ("4?:@1:#1",)) == (("4?:=x:#1", "&4:@1", "!4:@1"), ("4?:@1:#1", "&4:@1", "!4:@1"))

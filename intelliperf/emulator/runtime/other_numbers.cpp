@@ -437,7 +437,7 @@ OtherNumbers::OtherNumbers(const LaunchRequest& request, uint64_t nth, OtherNumb
     arguments_[one.index] = copies_.back().data();
   }
   altered_.grid = {other.grid[0], other.grid[1], other.grid[2]};
-  choose_grid(request);
+  choose_grid(request, true);
 }
 
 int OtherNumbers::changed() const {
@@ -568,7 +568,8 @@ void OtherNumbers::alter_size(const LaunchRequest& request, const OtherSize& oth
     }
   }
   altered_.grid = other.grid;
-  if (!other.values.empty()) choose_grid(request);
+  const auto is_argument = [&](const OtherSize::Value& one) { return slots[one.slot].parameter >= 0; };
+  if (!other.values.empty()) choose_grid(request, std::all_of(other.values.begin(), other.values.end(), is_argument));
   if (other.alone) altered_.grid = other.grid;
   altered_.watched = other.larger;
   if (other.larger) told_ = "a larger size";
@@ -586,10 +587,10 @@ void OtherNumbers::alter_size(const LaunchRequest& request, const OtherSize& oth
 }
 
 // As the host would for these arguments, where it is known how it does.
-void OtherNumbers::choose_grid(const LaunchRequest& request) {
+void OtherNumbers::choose_grid(const LaunchRequest& request, bool only_arguments) {
   Dim3 grid = altered_.grid;
   uint32_t lds = request.dynamic_lds;
-  if (own_grid(request, arguments_.data(), grid, lds)) altered_.grid = grid, altered_.dynamic_lds = lds;
+  if (own_grid(request, arguments_.data(), only_arguments, grid, lds)) altered_.grid = grid, altered_.dynamic_lds = lds;
 }
 
 // Whether all numbers are such multiples as the kernel was compiled for.

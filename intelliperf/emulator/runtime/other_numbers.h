@@ -51,7 +51,7 @@ class OtherNumbers {
   void move_pointer(const LaunchRequest& request, size_t index);
   void alter_sums(const LaunchRequest& request);
   void alter_size(const LaunchRequest& request, const OtherSize& other);
-  void choose_grid(const LaunchRequest& request);
+  void choose_grid(const LaunchRequest& request, bool only_arguments);
   bool as_taken(const LaunchRequest& request) const;
   void alter_floats(const LaunchRequest& request, const OtherSize& other);
   void alter_keys(const LaunchRequest& request, const OtherSize& other);

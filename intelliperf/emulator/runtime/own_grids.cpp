@@ -23,6 +23,7 @@ struct GridFormula {
   size_t arguments = 0;               // that the kernel takes; 0: it takes them by name
   std::vector<Word> x_and_y, z, lds;  // lds: empty where it does not depend on them
   bool of_grid = true;                // false: only the LDS is known
+  bool of_all = true;                 // false: it may go by members of what is passed by value, too
 };
 
 using Word = GridFormula::Word;
@@ -176,6 +177,14 @@ bool takes(const std::vector<Word>& words, const Parameter& parameter) {
   return std::any_of(words.begin(), words.end(), [&](const Word& word) { return is_meant(word, parameter); });
 }
 
+bool changes(const std::vector<Word>& words, const LaunchRequest& request, void* const* altered) {
+  return std::any_of(words.begin(), words.end(), [&](const Word& word) {
+    uint64_t before = 0, after = 0;
+    argument_of(request, request.arguments, word, before), argument_of(request, altered, word, after);
+    return word.taken && before != after;
+  });
+}
+
 struct Formulas {
   std::vector<GridFormula> own;
   // What is said of both versions' grids where they go by different arguments: "&4:@1 @2", and of those that only the
@@ -199,7 +208,7 @@ Formulas read_formulas(const std::string& text) {
     found.own.push_back({strtoul(one.c_str(), nullptr, 10), read_words(one.substr(first + 1, second - first - 1)),
                          read_words(one.substr(second + 1, third - second - 1)),
                          third == std::string::npos ? std::vector<Word>() : read_words(one.substr(third + 1)),
-                         one[first + 1] != '*'});
+                         one[first + 1] != '*', one.find('?') > first});
   }
   return found;
 }
@@ -243,7 +252,7 @@ bool is_free(const LaunchRequest& request, char dimension) {
   return found;
 }
 
-bool own_grid(const LaunchRequest& request, void* const* altered, Dim3& grid, uint32_t& lds) {
+bool own_grid(const LaunchRequest& request, void* const* altered, bool only_arguments, Dim3& grid, uint32_t& lds) {
   for (const GridFormula& formula : formulas().own) {
     Dim3 now = request.grid;
     if (!is_of(formula, *request.kernel)) continue;
@@ -253,6 +262,8 @@ bool own_grid(const LaunchRequest& request, void* const* altered, Dim3& grid, ui
     if (!formula.lds.empty() && (!lds_of(formula, request, request.arguments, asked) || asked != request.dynamic_lds))
       continue;
     if (!formula.lds.empty() && !lds_of(formula, request, altered, lds)) return false;
+    const bool goes_along = changes(formula.x_and_y, request, altered) || changes(formula.z, request, altered);
+    if (!goes_along && !(formula.of_all && only_arguments)) return changes(formula.lds, request, altered);
     if (!grid_of(formula, request, altered, grid)) return false;
     if (formula.of_grid && !may_be_launched(grid)) grid = {0, 0, 0};
     return true;

@@ -19,7 +19,7 @@ bool only_candidates_goes_by(const Kernel& kernel, int64_t parameter);
 bool is_free(const LaunchRequest& request, char dimension);
 
 // False where no formula gives the launch as it is. `grid` and `lds` stay where no formula tells; a grid of nothing is
-// one that the host could not launch.
-bool own_grid(const LaunchRequest& request, void* const* altered, Dim3& grid, uint32_t& lds);
+// one that the host could not launch. `only_arguments`: nothing else is altered that the host may have made it of.
+bool own_grid(const LaunchRequest& request, void* const* altered, bool only_arguments, Dim3& grid, uint32_t& lds);
 
 }  // namespace simt

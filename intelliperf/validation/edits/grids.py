@@ -38,7 +38,8 @@ _BY_NAME = "0"  # arguments that these have: they are named instead
 def grid_formulas(ir: str, kernels: Collection[str]) -> tuple[str, ...]:
     """Of each launch of these kernels whose grid depends on its arguments alone: how many arguments, then x and y, z.
 
-    Or on nothing, where it is handed no constants of which the compiler may have made the grid.
+    Or on nothing, where it is handed no constants of which the compiler may have made the grid. A question mark stands
+    behind the number of arguments where some are passed by value in memory, of whose members it may be made.
     Behind them the bytes of dynamic LDS, if these depend on the arguments. Not where the block's size is calculated,
     too: it may go by the same arguments, and altered launches keep it.
     `ir`: the host's, optimised, with the kernels' stubs not inlined. `kernels`: plain names.
@@ -61,7 +62,8 @@ def grid_formulas(ir: str, kernels: Collection[str]) -> tuple[str, ...]:
                 formulas = [one if known else _UNKNOWN for one in formulas] + [asked]
             fixed = not any("@" in one or "=" in one for one in formulas)
             if all(formulas) and not (fixed and _may_be_folded(handed)):
-                found[":".join([str(len(handed)), *formulas])] = None
+                unseen = "?" if any(" byval(" in one for one in handed) else ""
+                found[":".join([f"{len(handed)}{unseen}", *formulas])] = None
     return tuple(sorted(found, key=lambda formula: (_UNKNOWN in formula, "=" in formula)))  # the first that fits holds
 
 
@@ -93,7 +95,7 @@ def _taken(formulas: tuple[str, ...]) -> dict[str, set[str]]:
     for formula in formulas:
         kernel, flat, depth, *_ = formula.split(":")
         if flat != _UNKNOWN:
-            found.setdefault(kernel, set()).update(_ARGUMENT.findall(f"{flat} {depth}"))
+            found.setdefault(kernel.rstrip("?"), set()).update(_ARGUMENT.findall(f"{flat} {depth}"))
     return found
 
 
