@@ -12,7 +12,10 @@ LANES = 32
 
 @dataclass(frozen=True)
 class Sharing:
-    """`lanes` of each 32, `stride` apart, share the work of one thread; that of `stride` threads lies side by side."""
+    """`lanes` of each 32, `stride` apart, share the work of one thread; that of `stride` threads lies side by side.
+
+    With a stride of one, groups of `lanes` neighbours follow one another.
+    """
 
     lanes: int
     stride: int
@@ -20,16 +23,18 @@ class Sharing:
     @property
     def lane(self) -> str:
         """A thread's place among those that it shares with."""
-        return f"threadIdx.x % {LANES}" + (f" / {self.stride}" if self.stride > 1 else "")
+        return f"threadIdx.x % {LANES} / {self.stride}" if self.stride > 1 else f"threadIdx.x % {self.lanes}"
 
     @property
     def number(self) -> str:
         """Whose work of its block a thread has a part in."""
-        return f"threadIdx.x / {LANES}" + (f" * {self.stride} + threadIdx.x % {self.stride}" if self.stride > 1 else "")
+        if self.stride == 1:
+            return f"threadIdx.x / {self.lanes}"
+        return f"threadIdx.x / {LANES} * {self.stride} + threadIdx.x % {self.stride}"
 
     @property
     def words(self) -> str:
-        return f"{self.lanes} lanes of {LANES}" if self.stride > 1 else f"{LANES} neighbouring lanes"
+        return f"{self.lanes} lanes of {LANES}" if self.stride > 1 else f"{self.lanes} neighbouring lanes"
 
     @property
     def distances(self) -> str:
@@ -37,8 +42,10 @@ class Sharing:
         return f"int distance = {self.lanes * self.stride // 2}; distance {last}; distance /= 2"
 
     def mask(self) -> str:
-        if self.stride == 1:
+        if self.stride == 1 and self.lanes == LANES:
             return _MASK
+        if self.stride == 1:
+            return _PART_MASK.format(bits=(1 << self.lanes) - 1, below=self.lanes - 1)
         bits = sum(1 << at for at in range(0, LANES, self.stride))
         return _COLUMN_MASK.format(bits=bits, stride=self.stride)
 
@@ -48,11 +55,26 @@ _MASK = """\
   const unsigned int thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
   const unsigned long long group = warpSize == 32 ? 0xffffffffull : 0xffffffffull << (thread & 32);
 """
+_PART_MASK = """\
+  const unsigned int thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+  const unsigned long long group = {bits:#x}ull << (thread % warpSize & ~{below}u);
+"""
 _COLUMN_MASK = """\
   const unsigned int thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
   const unsigned long long group = {bits:#x}ull << (thread % {stride} + (warpSize == 32 ? 0 : thread & 32));
 """
 ROW = Sharing(LANES, 1)
+_FEWEST = 4  # lanes of a group
+
+
+def of_turns(turns: float) -> Sharing:
+    """For a row of so many elements: no more lanes than have one."""
+    lanes = _FEWEST
+    while lanes < min(turns, LANES):
+        lanes *= 2
+    return Sharing(lanes, 1)
+
+
 COLUMN = Sharing(4, 8)  # eight neighbouring columns of four bytes are a sector of memory
 
 

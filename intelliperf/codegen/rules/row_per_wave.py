@@ -35,7 +35,14 @@ from intelliperf.codegen.rules.problem import (
 )
 from intelliperf.codegen.rules.relabel import check_relabelling, kernel_of, kernel_place
 from intelliperf.codegen.rules.row_loops import lds_variables, row_loop
-from intelliperf.codegen.rules.row_plans import RowPlan, needs_meeting, reads_that_wait, troubled_arrays
+from intelliperf.codegen.rules.row_plans import (
+    RowPlan,
+    carries_scan,
+    needs_meeting,
+    reads_that_wait,
+    sharing_of_rows,
+    troubled_arrays,
+)
 from intelliperf.codegen.rules.row_shares import Words, renders, share_out, starts_neutral
 from intelliperf.codegen.rules.statements import callee_name, is_replaceable, pointee, value_used
 from intelliperf.codegen.rules.uniformity import LOOPS
@@ -82,11 +89,14 @@ class RowPerWave:
         program = Program(problem.task.sources)
         launches = program.launches(place.functions[0].name)
         single = self.sharing == groups.ROW and all(program.threads(launch) == 1 for launch in launches)
+        sharing = self.sharing if single or self.sharing != groups.ROW else sharing_of_rows(problem)
         with problem.all_or_nothing():
             for kernel in place.functions:
                 plans = _plans(problem, place, kernel, self.sharing)
+                if self.sharing == groups.ROW and carries_scan(plans):
+                    sharing = groups.ROW
                 before = {path: list(problem.source(path).splices) for path in problem.task.sources}
-                _write(problem, place, kernel, plans, self.sharing, single)
+                _write(problem, place, kernel, plans, sharing, single)
                 new = [s for path in before for s in problem.source(path).splices if s not in before[path]]
                 edits.append(new)
                 if edits[1:] and new:
@@ -100,21 +110,19 @@ class RowPerWave:
                     continue
                 if width % groups.LANES or any(other != 1 for other in others):
                     raise NotApplicable(f"{launch}: blocks of {width} threads are not whole groups of {groups.LANES}")
-                scaled_grid(problem.source(launch.path), launch, self.sharing.lanes)
+                scaled_grid(problem.source(launch.path), launch, sharing.lanes)
         lines = sorted({row.loop.line for plan in plans for row in plan.loops})
         return Rewrite(
             tuple(problem.source(path) for path in sorted(problem.task.sources)),
-            f"Let {self.sharing.words} walk each {_what(self.sharing)} of {place.functions[0].name} together, "
+            f"Let {sharing.words} walk each {_what(sharing)} of {place.functions[0].name} together, "
             f"in the loops on line {', '.join(map(str, lines))}"
             + (" (sums of floating-point numbers are added up in another order)" if _floats(plans) else ""),
-            Declaration(
-                geometry=True, reason=f"{self.sharing.lanes} lanes for each {_what(self.sharing)} of one thread"
-            ),
+            Declaration(geometry=True, reason=f"{sharing.lanes} lanes for each {_what(sharing)} of one thread"),
         )
 
 
 def _what(sharing: groups.Sharing) -> str:
-    return "row" if sharing == groups.ROW else "column"
+    return "row" if sharing.stride == 1 else "column"
 
 
 def _floats(plans: list[RowPlan]) -> bool:

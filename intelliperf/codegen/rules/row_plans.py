@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from intelliperf.codegen.rules import groups
 from intelliperf.codegen.rules.addresses import Access, Addresses, accesses
-from intelliperf.codegen.rules.problem import NotApplicable, Place
+from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem
 from intelliperf.codegen.rules.row_loops import RowAlgebra, RowLoop, lds_variables, same_lane
 from intelliperf.codegen.syntax.tree import Node
+from intelliperf.records import AccessKind, Metric
 
 _LOOPS = ("ForStmt", "WhileStmt", "DoStmt")
 
@@ -29,6 +33,22 @@ class RowPlan:
         """Of memory, in the region or in some statements of it."""
         shared = lds_variables(self.function)
         return [item for top in statements or self.region for item in accesses(top, shared)]
+
+
+def carries_scan(plans: Sequence[RowPlan]) -> bool:
+    return any(item.scanned for plan in plans for row in plan.loops for item in row.carried)
+
+
+def sharing_of_rows(problem: Problem) -> groups.Sharing:
+    """As many lanes as the rows are long, by how often each wave has run the blamed accesses."""
+    shapes, wave = problem.task.finding.profile.geometries, problem.task.device.wave_size
+    waves = min((math.prod(shape.grid) * -(-math.prod(shape.block) // wave) for shape in shapes), default=0)
+    requests = [
+        item.quantities[Metric.REQUESTS].value
+        for item in problem.task.evidence
+        if item.access in (AccessKind.LOAD, AccessKind.STORE) and Metric.REQUESTS in item.quantities
+    ]
+    return groups.of_turns(max(requests) / waves) if requests and waves else groups.ROW
 
 
 def _check_unknown(place: Place, plan: RowPlan, addresses: Addresses) -> None:

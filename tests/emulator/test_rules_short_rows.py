@@ -1,0 +1,69 @@
+"""Rows that have fewer elements than a wave has lanes: as many lanes walk one as find work in it."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+from rulebench import Bench, output, parser
+
+from intelliperf.codegen.rulebook import RuleRewriter
+from intelliperf.codegen.rules import groups
+from intelliperf.records import AccessKind, MemorySpace, Metric, Provenance, Quantity
+
+PROGRAM = """\
+#include <hip/hip_runtime.h>
+#include <cstdio>
+__global__ void k(float* m, double* sums, int* at, int rows, int cols) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows) return;
+  double sum = 0;
+  float best = m[r * cols];
+  int place = 0;
+  for (int c = 0; c < cols; ++c) {
+    sum += m[r * cols + c];  //@
+    if (m[r * cols + c] < best) { best = m[r * cols + c]; place = c; }
+  }
+  for (int c = 0; c < cols; ++c) m[r * cols + c] -= best;
+  float last = 0;
+  for (int c = cols - 1; c >= 0; --c) last = m[r * cols + c] > last ? m[r * cols + c] : last;
+  sums[r] = sum + last;
+  at[r] = place;
+}
+int main() {
+  const int rows = 150, cols = 11;
+  float h[rows * cols], *m; double s[rows], *sums; int a[rows], *at;
+  for (int i = 0; i < rows * cols; ++i) h[i] = i * 7919 % 1013 % 97;
+  hipMalloc(&m, sizeof h); hipMalloc(&sums, sizeof s); hipMalloc(&at, sizeof a);
+  hipMemcpy(m, h, sizeof h, hipMemcpyHostToDevice);
+  k<<<(rows + 63) / 64, 64>>>(m, sums, at, rows, cols);
+  hipMemcpy(h, m, sizeof h, hipMemcpyDeviceToHost); hipMemcpy(s, sums, sizeof s, hipMemcpyDeviceToHost);
+  hipMemcpy(a, at, sizeof a, hipMemcpyDeviceToHost);
+  for (int i = 0; i < rows; ++i) printf("%g %d %g ", s[i], a[i], h[i * cols + i % cols]);
+}
+"""
+
+
+def as_cuda(text: str) -> str:
+    return text.replace("#include <hip/hip_runtime.h>\n", "").replace("hip", "cuda")
+
+
+@pytest.mark.parametrize(("name", "program"), [("app.hip", PROGRAM), ("app.cu", as_cuda(PROGRAM))])
+def test_a_row_gets_as_many_lanes_as_it_has_elements(name: str, program: str, tmp_path: Path) -> None:
+    task = Bench(tmp_path / "k", {name: program}).task("row_per_wave", AccessKind.LOAD, MemorySpace.GLOBAL)
+    waves = 16 * 256 // task.device.wave_size
+    requests = {Metric.REQUESTS: Quantity(11.0 * waves, Provenance.MEASURED)}
+    evidence = tuple(dataclasses.replace(item, quantities=requests) for item in task.evidence)
+    proposal = RuleRewriter(parser()).propose(dataclasses.replace(task, evidence=evidence), ())
+    assert proposal is not None and proposal.candidate is not None, proposal
+    (edit,) = proposal.candidate.edits
+    assert "const int lane = threadIdx.x % 16;  // 16 lanes share a row" in edit.text
+    assert "int r = blockIdx.x * (blockDim.x / 16) + threadIdx.x / 16;" in edit.text
+    assert "k<<<((rows + 63) / 64) * 16, 64>>>" in edit.text and "distance = 8; distance > 0;" in edit.text
+    assert output(tmp_path / "after", {name: edit.text}) == output(tmp_path / "before", {name: program})
+
+
+@pytest.mark.parametrize(("turns", "lanes"), [(0.5, 4), (4, 4), (5, 8), (16, 16), (17, 32), (1e9, 32)])
+def test_no_more_lanes_than_elements_by_powers_of_two(turns: float, lanes: int) -> None:
+    assert groups.of_turns(turns) == groups.Sharing(lanes, 1)
