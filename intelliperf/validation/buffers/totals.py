@@ -10,7 +10,7 @@ import numpy as np
 from intelliperf.validation.buffers.algebra import NOTHING, TOTAL, Account, Shaded, Shades, account_of, all_shades
 from intelliperf.validation.buffers.elements import Bytes, Floats
 from intelliperf.validation.buffers.field import Field
-from intelliperf.validation.edits.totals import Total
+from intelliperf.validation.edits.total import Total
 
 _FLOATS = {"half": np.float16, "float": np.float32, "double": np.float64}
 _MOST_PLAIN = 1 << 16  # numbers without a shadow

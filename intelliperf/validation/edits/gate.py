@@ -24,7 +24,7 @@ from intelliperf.validation.edits.names import plain_name
 from intelliperf.validation.edits.reading import Reading
 from intelliperf.validation.edits.sameness import same_code
 from intelliperf.validation.edits.tokens import Token, oddity, tokens
-from intelliperf.validation.edits.totals import Total
+from intelliperf.validation.edits.total import Total
 from intelliperf.validation.edits.units import Unit, Unreadable
 
 _WORD = re.compile(r"[A-Za-z_]\w*")

@@ -17,7 +17,7 @@ from pathlib import Path
 from intelliperf.validation.edits import launches, totals
 from intelliperf.validation.edits.ir import NAME, Module, parse
 from intelliperf.validation.edits.names import is_a_librarys, plain_name
-from intelliperf.validation.edits.totals import Total
+from intelliperf.validation.edits.total import Total
 from intelliperf.validation.edits.units import Compiler, Unit, Unreadable
 
 _ROUNDS = 4  # a value that serves a value that serves a launch

@@ -14,8 +14,8 @@ _TWO = re.compile(
     rf"({VALUE}|-?\d+), ({VALUE}|-?\d+)(?:,|$)"
 )
 _CAST = re.compile(rf"(?:[zs]ext|trunc) (?:nneg |nuw |nsw )*i(\d+) ({VALUE}) to i(\d+)")
-_AT_LEAST_ZERO = re.compile(
-    rf"(?:tail )?call (?:range\(.*?\) )?i\d+ @llvm\.smax\.i\d+\(i\d+ (?:noundef )?({VALUE}), i\d+ 0\)"
+_AT_LEAST = re.compile(
+    rf"(?:tail )?call (?:range\(.*?\) )?i\d+ @llvm\.smax\.i\d+\(i\d+ (?:noundef )?({VALUE}), i\d+ [01]\)"
 )
 _NEW_ARRAY = re.compile(rf"select i1 {VALUE}, i64 -1, i64 ({VALUE})(?:,|$)")
 _CHECKED = re.compile(rf"extractvalue \{{ i64, i1 \}} ({VALUE}), 0")
@@ -67,7 +67,7 @@ class Sizes:
             return self._of_two(two[1], two[2], two[3], depth) or alone
         if (cast := _CAST.match(text)) is not None:
             return self.of(cast[2], depth + 1) if min(int(cast[1]), int(cast[3])) >= _NARROWEST else alone
-        for same in (_AT_LEAST_ZERO, _NEW_ARRAY):
+        for same in (_AT_LEAST, _NEW_ARRAY):
             if (found := same.match(text)) is not None:
                 return self.of(found[1], depth + 1)
         if (checked := _CHECKED.match(text)) is not None:
@@ -75,6 +75,13 @@ class Sizes:
             if product is not None:
                 return self.of(product[1], depth + 1).times(int(product[2]))
         return alone
+
+    def product(self, left: str, right: str) -> Linear:
+        """Of two values of which one is a constant; a size of its own where none is."""
+        mine, its = self.of(left), self.of(right)
+        if not its.terms:
+            return mine.times(its.constant)
+        return its.times(mine.constant) if not mine.terms else Linear(terms=((f"{left} * {right}", Fraction(1)),))
 
     def _of_two(self, operation: str, left: str, right: str, depth: int) -> Linear | None:
         if operation == "sub" and self.between is not None:
@@ -87,12 +94,20 @@ class Sizes:
         if not right.isdecimal():
             return None
         number = int(right)
-        if operation == "and":  # what is left of a number of 32 bits that was scaled
-            whole = number % (1 << _NARROWEST - 4) in ((1 << _NARROWEST - 4) - (1 << low) for low in range(4))
-            return self.of(left, depth + 1) if whole and number >= (1 << _NARROWEST) - 16 else None
+        if operation == "and":
+            return self._masked(left, number, depth)
         factor = Fraction(number) if operation in ("mul", "sdiv", "udiv") else Fraction(1 << number)
         if operation in ("mul", "shl"):
             return self.of(left, depth + 1).times(factor)
         inner = self.of(left, depth + 1)  # a division, of what is a multiple
         parts = [inner.constant, *(one for _, one in inner.terms)]
         return inner.times(1 / factor) if all((part / factor).denominator == 1 for part in parts) else None
+
+    def _masked(self, value: str, mask: int, depth: int) -> Linear | None:
+        """Of a number of 32 bits that was scaled by a power of two: the bits that are left are all that it has."""
+        inner = self.of(value, depth + 1)
+        for low in range(4):
+            if mask in ((1 << _NARROWEST) - (1 << low), ((1 << _NARROWEST) - 1) << low):
+                parts = [inner.constant, *(one for _, one in inner.terms)]
+                return inner if all((part / (1 << low)).denominator == 1 for part in parts) else None
+        return None

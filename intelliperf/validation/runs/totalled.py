@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from intelliperf.interception.messages import Transfer
-from intelliperf.validation.edits.totals import Place, Total
+from intelliperf.validation.edits.total import Place, Total
 from intelliperf.validation.runs.events import Event
 from intelliperf.validation.runs.pairing import Pairing
 
@@ -71,7 +71,7 @@ class TotalSites:
         total = next((one for one in self._totals[number] if one.how), None)
         if total is None or not isinstance(mine, Transfer) or not isinstance(theirs, Transfer):
             return None
-        if mine.source is None or theirs.source is None:
+        if mine.source is None or theirs.source is None or total.room and theirs.size > total.room:
             return None
         return TotalledCopy((*mine.source, mine.size), (*theirs.source, theirs.size), total)
 
