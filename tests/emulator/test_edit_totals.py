@@ -106,3 +106,61 @@ def test_the_only_element_stands_for_the_total_of_many(gate):
 )
 def test_nothing_else_that_the_host_does_with_them_is_free(gate, old, new):
     assert gate.replaced(HALF, (old, new), declares=KERNELS).refusal != ""
+
+
+FETCH_SUMS = "fetch(sums.data(), out, sums.size() * sizeof(float));"
+ADD_SUMS = "double sum = 0;\n  for (float each : sums) sum += each;"
+COUNTS = "int* counts = (int*)malloc(blocks * sizeof(int));"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "form",
+    [
+        [(COUNTS, "int* counts = (int*)calloc(blocks, sizeof(int));")],
+        [(COUNTS, "int* counts = new int[blocks];"), ("free(counts);", "delete[] counts;")],
+        [(COUNTS, "int* counts; if (hipHostMalloc(&counts, blocks * sizeof(int), 0)) return 1;"),
+         ("free(counts);", "hipHostFree(counts);"),
+         (FETCH, "hipMemcpyAsync(counts, found, blocks * sizeof(int), hipMemcpyDeviceToHost, 0);\n"
+                 "  hipDeviceSynchronize();")],
+        [(COUNTS, "int counts[256];"), ("free(counts);", "")],
+        [("long above = 0;", "long above = counts[0];"), (ADD, ADD.replace("int i = 0", "int i = 1"))],
+        [("long above = 0;", "int above = counts[0];"), ("%f %ld", "%f %d"),
+         (ADD, "for (int i = 1; i < blocks; i++) if (counts[i] > above) above = counts[i];")],
+        [(ADD_SUMS, "double sum = 0;"), (ADD, ADD.replace("above", "{ sum += sums[i]; above") + " }")],
+        [(ADD_SUMS, "double sum = std::accumulate(sums.begin(), sums.end(), 0.0);")],
+        [("int main(", "static float whole(const std::vector<float>& all) {\n  float sum = 0;\n"
+                       "  for (size_t i = 0; i < all.size(); i++) sum += all[i];\n  return sum;\n}\nint main("),
+         (ADD_SUMS, "double sum = whole(sums);")],
+    ],
+)  # fmt: skip
+def test_totals_are_seen_however_the_host_is_written(tmp_path, form):
+    text = SOURCE
+    for old, new in form:
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    gate = Gate(tmp_path, {"app.hip": text}, "parts(float*, int*, float const*, int)")
+    found = gate.replaced(HALF, declares=KERNELS)
+    assert (found.refusal, len(found.totals)) == ("", 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "form",
+    [
+        [(ADD, f"free(counts);\n  {ADD}"), (f"{ADD}\n  free(counts);", ADD)],
+        [(ADD, "int i = 0;\n  for (; i < blocks; i++) above += counts[i];\n  above += i;")],
+        [(ADD, ADD.replace("above += counts[i];", '{ above += counts[i]; printf("%ld", above); }'))],
+        [(COUNTS, "int* counts = (int*)malloc(blocks * sizeof(int));\n  int* const same = counts;"),
+         (ADD, f"same[blocks - 1] = 0;\n  {ADD}")],
+        [(ADD, ADD.replace("i < blocks", "i < (blocks & ~3)"))],
+        [(ADD, ADD.replace("i < blocks", "i < (unsigned char)blocks"))],
+    ],
+)  # fmt: skip
+def test_other_uses_are_not_totals(tmp_path, form):
+    text = SOURCE
+    for old, new in form:
+        assert text.count(old) >= 1
+        text = text.replace(old, new, 1)
+    gate = Gate(tmp_path, {"app.hip": text}, "parts(float*, int*, float const*, int)")
+    assert gate.replaced(HALF, declares=KERNELS).refusal != ""
