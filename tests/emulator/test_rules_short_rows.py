@@ -67,3 +67,12 @@ def test_a_row_gets_as_many_lanes_as_it_has_elements(name: str, program: str, tm
 @pytest.mark.parametrize(("turns", "lanes"), [(0.5, 4), (4, 4), (5, 8), (16, 16), (17, 32), (1e9, 32)])
 def test_no_more_lanes_than_elements_by_powers_of_two(turns: float, lanes: int) -> None:
     assert groups.of_turns(turns) == groups.Sharing(lanes, 1)
+
+
+def test_lengths_that_the_source_tells_need_no_counts(tmp_path: Path) -> None:
+    text = PROGRAM.replace("c < cols;", "c < 5;").replace("c = cols - 1; c >= 0; --c", "c = 1; c <= 8; ++c")
+    bench = Bench(tmp_path, {"app.hip": text})
+    files = bench.rewritten("row_per_wave", AccessKind.LOAD)
+    assert "threadIdx.x % 8;  // 8 lanes share a row" in files["app.hip"]
+    known = output(tmp_path / "after", files)
+    assert known == output(tmp_path / "before", {"app.hip": text})

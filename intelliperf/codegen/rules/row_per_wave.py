@@ -37,7 +37,6 @@ from intelliperf.codegen.rules.relabel import check_relabelling, kernel_of, kern
 from intelliperf.codegen.rules.row_loops import lds_variables, row_loop
 from intelliperf.codegen.rules.row_plans import (
     RowPlan,
-    carries_scan,
     needs_meeting,
     reads_that_wait,
     sharing_of_rows,
@@ -89,12 +88,12 @@ class RowPerWave:
         program = Program(problem.task.sources)
         launches = program.launches(place.functions[0].name)
         single = self.sharing == groups.ROW and all(program.threads(launch) == 1 for launch in launches)
-        sharing = self.sharing if single or self.sharing != groups.ROW else sharing_of_rows(problem)
+        sharing = self.sharing
         with problem.all_or_nothing():
             for kernel in place.functions:
                 plans = _plans(problem, place, kernel, self.sharing)
-                if self.sharing == groups.ROW and carries_scan(plans):
-                    sharing = groups.ROW
+                if self.sharing == groups.ROW and not single:
+                    sharing = sharing_of_rows(problem, plans)
                 before = {path: list(problem.source(path).splices) for path in problem.task.sources}
                 _write(problem, place, kernel, plans, sharing, single)
                 new = [s for path in before for s in problem.source(path).splices if s not in before[path]]

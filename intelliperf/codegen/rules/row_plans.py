@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from intelliperf.codegen.rules import groups
 from intelliperf.codegen.rules.addresses import Access, Addresses, accesses
+from intelliperf.codegen.rules.lanes import initializer
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem
 from intelliperf.codegen.rules.row_loops import RowAlgebra, RowLoop, lds_variables, same_lane
 from intelliperf.codegen.syntax.tree import Node
@@ -39,8 +40,14 @@ def carries_scan(plans: Sequence[RowPlan]) -> bool:
     return any(item.scanned for plan in plans for row in plan.loops for item in row.carried)
 
 
-def sharing_of_rows(problem: Problem) -> groups.Sharing:
-    """As many lanes as the rows are long, by how often each wave has run the blamed accesses."""
+def sharing_of_rows(problem: Problem, plans: Sequence[RowPlan]) -> groups.Sharing:
+    """As many lanes as the rows are long: by numbers in the source, or how often each wave ran the blamed accesses."""
+    lengths = [_turns(row) for plan in plans for row in plan.loops]
+    written_there = max((length for length in lengths if length is not None), default=0)
+    if carries_scan(plans):
+        return groups.ROW
+    if written_there and None not in lengths:
+        return groups.of_turns(written_there)
     shapes, wave = problem.task.finding.profile.geometries, problem.task.device.wave_size
     waves = min((math.prod(shape.grid) * -(-math.prod(shape.block) // wave) for shape in shapes), default=0)
     requests = [
@@ -49,6 +56,19 @@ def sharing_of_rows(problem: Problem) -> groups.Sharing:
         if item.access in (AccessKind.LOAD, AccessKind.STORE) and Metric.REQUESTS in item.quantities
     ]
     return groups.of_turns(max(requests) / waves) if requests and waves else groups.ROW
+
+
+def _turns(row: RowLoop) -> int | None:
+    """Of `for (i = 2; i < 10; ++i)`; None where the source does not tell."""
+    test = row.loop.children[2].bare() if row.loop.kind == "ForStmt" else row.loop
+    if test.kind != "BinaryOperator" or test.opcode not in ("<", "<="):
+        return None
+    counter, initial = test.children[0].bare().reference, initializer(row.counter)
+    first = initial.bare() if initial is not None else row.counter
+    last = test.children[1].bare()
+    if counter is None or counter.id != row.counter.id or {first.kind, last.kind} != {"IntegerLiteral"}:
+        return None
+    return int(last.value) - int(first.value) + (test.opcode == "<=")
 
 
 def _check_unknown(place: Place, plan: RowPlan, addresses: Addresses) -> None:
