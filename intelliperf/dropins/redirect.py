@@ -9,7 +9,6 @@ from collections.abc import MutableMapping
 from pathlib import Path
 
 from intelliperf.errors import ToolchainError
-from intelliperf.processes.process import output_of
 from intelliperf.processes.storage import cache_directory
 
 REDIRECT = "INTELLIPERF_REDIRECT"  # read by redirect.c: the directory of the drop-ins
@@ -38,6 +37,8 @@ def named_as(environment: MutableMapping[str, str]) -> str:
 
 def _library() -> Path | None:
     """Built on first use."""
+    from intelliperf.processes.process import output_of  # half of what a drop-in loads
+
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     directory = cache_directory() / "redirect"
     if compiler is None or any(mark in str(directory) for mark in " :"):

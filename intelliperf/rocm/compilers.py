@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import re
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -14,7 +13,6 @@ from functools import lru_cache
 from pathlib import Path
 
 from intelliperf.errors import ToolchainError
-from intelliperf.processes.process import output_of
 from intelliperf.processes.storage import cache_directory, write_atomically
 from intelliperf.rocm.stack import roots
 
@@ -135,6 +133,10 @@ def why_it_fails(compiler: Compiler, architecture: str, more: Sequence[str] = ()
     kept = cache_directory() / "rocm" / f"works-{hashlib.sha256(key.encode()).hexdigest()[:24]}"
     if kept.exists():
         return ""
+    import tempfile  # as what follows, half of what a drop-in loads, and seldom needed
+
+    from intelliperf.processes.process import output_of
+
     with tempfile.TemporaryDirectory(prefix="intelliperf-") as name:
         place = Path(name)
         (place / "trial.hip").write_text(_TRIAL)
@@ -164,6 +166,8 @@ def version_of(program: Path) -> str:
     memo = cache_directory() / "rocm" / f"version-{hashlib.sha256(key.encode()).hexdigest()[:24]}"
     with suppress(OSError):
         return memo.read_text(encoding="utf-8")
+    from intelliperf.processes.process import output_of  # half of what a drop-in loads
+
     done, out, _ = output_of([str(program), "--version"], _DEADLINE_S, _AMD)
     lines = [line.strip() for line in out.splitlines()]
     told = [line for line in lines if "version" in line.lower() and not line.startswith("Installed")]

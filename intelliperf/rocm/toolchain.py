@@ -14,7 +14,6 @@ from pathlib import Path
 from intelliperf.dropins.programs import kept_programs, python_script
 from intelliperf.dropins.redirect import named_as, redirecting
 from intelliperf.errors import IntelliPerfError, ToolchainError
-from intelliperf.processes.process import output_of
 from intelliperf.processes.storage import cache_directory, write_atomically
 from intelliperf.rocm.compilers import (
     Compiler,
@@ -31,6 +30,8 @@ ARCHITECTURE = "INTELLIPERF_HIP_ARCHITECTURE"
 PLUGIN = "INTELLIPERF_PASS_PLUGIN"  # of clang, for the device's code; see passplugin.py
 COMPILER = "INTELLIPERF_HIP_COMPILER"  # what a bare hipcc is
 RECORDER = "INTELLIPERF_HIP_RECORDER"  # builds all of HIP in place of what the build names, for the sake of PLUGIN
+# Where CMake tries its compilers out: no program of the build comes from there, and so no kernel that records.
+_TRIALS = re.compile(r"/CMakeFiles/(?:CMakeScratch|CMakeTmp|[^/]+/CompilerId\w+)(?:/|$)")
 _HIPCXX = "INTELLIPERF_HIPCXX"  # the user's, since ours takes its place
 NAMES = ("hipcc", "amdclang++", "amdclang", "clang++")
 _NUMBERED = re.compile(r"^clang\+\+-\d+$")
@@ -87,6 +88,8 @@ def _drop_ins(compiler: Compiler) -> Path:
 
 def _lend_libraries(compiler: Compiler, place: Path) -> None:
     """HIP's files for CMake look for compiler-rt in ../lib/clang of the compiler that CMake has: our drop-in."""
+    from intelliperf.processes.process import output_of  # half of what a drop-in loads
+
     done, out, _ = output_of([*compiler.words, "-print-resource-dir"], _DEADLINE_S, {"HIP_PLATFORM": "amd"})
     real = Path(out.strip()).parent
     if not done.ok or not real.is_dir() or place.resolve() == real.resolve():
@@ -116,6 +119,9 @@ def is_hip(words: Sequence[str]) -> bool:
 def run(name: str, words: Sequence[str]) -> None:
     """Log the GPU sources, then become the real compiler."""
     named = named_as(os.environ)
+    if _TRIALS.search(str(Path.cwd())):
+        for variable in (RECORDER, PLUGIN):
+            os.environ.pop(variable, None)
     compiles_hip = name == "hipcc" or is_hip(words)
     try:
         compiler = _real_compiler(name, named, compiles_hip)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,25 @@ def test_the_build_that_records_takes_another_compiler_for_hip_alone(
     real = program(tmp_path / "first" / "clang++", WORKS)
     assert toolchain._real_compiler("hipcc", "/opt/rocm/bin/hipcc", True) == recorder
     assert toolchain._real_compiler("clang++", "", False).words == (str(real),)
+
+
+@pytest.mark.parametrize("folder", ["3.25.1/CompilerIdHIP", "CMakeScratch/TryCompile-a1", "CMakeTmp"])
+def test_cmake_tries_the_compiler_of_the_build_also_where_another_records(tmp_path: Path, folder: str) -> None:
+    where = tmp_path / "build" / "CMakeFiles" / folder
+    where.mkdir(parents=True)
+    real = program(tmp_path / "first" / "hipcc", WORKS)
+    (where / "k.hip").write_text("int main() {}\n")
+    recorder = Compiler((str(tmp_path / "recorder"),), False, "clang version 19")
+    variables = {toolchain.RECORDER: compilers.as_text(recorder), toolchain.PLUGIN: "/x/records.so"}
+    environment = {**os.environ, **toolchain.build_environment("gfx90a"), **variables}
+    subprocess.run(["hipcc", "-c", "k.hip", "-o", "k.o"], cwd=where, env=environment, check=True)
+    assert (where / "k.o").read_text().strip() == str(real)
+
+
+def test_a_drop_in_loads_nothing_that_starts_processes_before_it_must() -> None:
+    asked = "import sys, intelliperf.rocm.toolchain; print('intelliperf.processes.process' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
 
 
 def test_programs_that_are_no_compilers_of_ours_are_not_redirected(tmp_path: Path) -> None:
