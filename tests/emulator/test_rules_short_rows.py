@@ -74,5 +74,16 @@ def test_lengths_that_the_source_tells_need_no_counts(tmp_path: Path) -> None:
     bench = Bench(tmp_path, {"app.hip": text})
     files = bench.rewritten("row_per_wave", AccessKind.LOAD)
     assert "threadIdx.x % 8;  // 8 lanes share a row" in files["app.hip"]
-    known = output(tmp_path / "after", files)
-    assert known == output(tmp_path / "before", {"app.hip": text})
+    assert output(tmp_path / "after", files) == output(tmp_path / "before", {"app.hip": text})
+
+
+def test_lengths_may_be_named_by_macros(tmp_path: Path) -> None:
+    text = PROGRAM.replace("c < cols;", "c < MOST;", 1).replace("c < cols;", "c != MOST;")
+    text = text.replace("__global__", "#define MOST 7\n__global__").replace(
+        "c = cols - 1; c >= 0; --c", "c = 0; ENDS; ++c"
+    )
+    text = text.replace("#define MOST 7\n", "#define MOST 7\n#define ENDS c < MOST\n", 1)
+    bench = Bench(tmp_path, {"app.hip": text})
+    files = bench.rewritten("row_per_wave", AccessKind.LOAD)
+    assert "for (int c = lane; c < MOST; c += 8)" in files["app.hip"] and "; ENDS; c += 8)" in files["app.hip"]
+    assert output(tmp_path / "after", files) == output(tmp_path / "before", {"app.hip": text})

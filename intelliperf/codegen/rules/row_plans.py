@@ -61,7 +61,7 @@ def sharing_of_rows(problem: Problem, plans: Sequence[RowPlan]) -> groups.Sharin
 def _turns(row: RowLoop) -> int | None:
     """Of `for (i = 2; i < 10; ++i)`; None where the source does not tell."""
     test = row.loop.children[2].bare() if row.loop.kind == "ForStmt" else row.loop
-    if test.kind != "BinaryOperator" or test.opcode not in ("<", "<="):
+    if test.kind != "BinaryOperator" or test.opcode not in ("<", "<=", "!="):
         return None
     counter, initial = test.children[0].bare().reference, initializer(row.counter)
     first = initial.bare() if initial is not None else row.counter

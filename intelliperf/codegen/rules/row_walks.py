@@ -308,7 +308,7 @@ def _changes(function: Node, expression: Node) -> bool:
 
 def write_walk(source: Source, place: Place, loop: Node, walk: Walk, number: str, step: str) -> list[str]:
     """Let the loop take each `step`th turn from turn `number` on; returns what stands in front of it."""
-    if loop.in_macro or loop.children[-1].in_macro or condition_of(loop).in_macro:
+    if loop.in_macro or loop.children[-1].in_macro or condition_of(loop).begin is None:
         raise NotApplicable(f"{place}: the loop on line {loop.line} is written by a macro")
     before: list[str] = []
     in_header: list[str] = []
@@ -376,6 +376,8 @@ def _bound(source: Source, place: Place, loop: Node, walk: Walk) -> None:
     """A walk in longer steps may pass its end: `!=` becomes `<`."""
     if walk.moves[0].in_condition:
         whole = condition_of(loop)
+        if whole.in_macro:
+            raise NotApplicable(f"{place}: the condition of the loop on line {loop.line} is written by a macro")
         source.replace(whole.start_offset, whole.end_offset, f"{walk.counter.name}-- > 0")
         return
     pending = [condition_of(loop)]
