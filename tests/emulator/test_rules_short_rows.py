@@ -87,3 +87,38 @@ def test_lengths_may_be_named_by_macros(tmp_path: Path) -> None:
     files = bench.rewritten("row_per_wave", AccessKind.LOAD)
     assert "for (int c = lane; c < MOST; c += 8)" in files["app.hip"] and "; ENDS; c += 8)" in files["app.hip"]
     assert output(tmp_path / "after", files) == output(tmp_path / "before", {"app.hip": text})
+
+
+CHUNKS = """\
+#include <hip/hip_runtime.h>
+#include <cstdio>
+#define CHUNK 12
+#define AFTER(t) (t + 1)
+__global__ void k(const float* in, float* out, int n) {
+  int t = blockIdx.x * blockDim.x + threadIdx.x;
+  for (int i = t * CHUNK; i < AFTER(t) * CHUNK; i++) {
+    if (i < n) out[i] = in[i] * 2.0f + 1.0f;  //@
+  }
+}
+int main() {
+  const int n = 3000;
+  float h[n], *in, *out;
+  for (int i = 0; i < n; ++i) h[i] = i * 7919 % 1013;
+  hipMalloc(&in, sizeof h); hipMalloc(&out, sizeof h); hipMemcpy(in, h, sizeof h, hipMemcpyHostToDevice);
+  k<<<((n + CHUNK - 1) / CHUNK + 63) / 64, 64>>>(in, out, n);
+  hipMemcpy(h, out, sizeof h, hipMemcpyDeviceToHost);
+  for (int i = 0; i < n; i += 7) printf("%g ", h[i]);
+}
+"""
+
+
+@pytest.mark.parametrize("rule", ["interleave_chunks", "row_per_wave"])
+def test_the_first_value_may_end_with_a_macro(rule: str, tmp_path: Path) -> None:
+    files = Bench(tmp_path / "k", {"app.hip": CHUNKS}).rewritten(rule, AccessKind.LOAD)
+    assert output(tmp_path / "after", files) == output(tmp_path / "before", {"app.hip": CHUNKS})
+
+
+def test_a_first_value_that_a_macro_with_arguments_ends_stays(tmp_path: Path) -> None:
+    text = CHUNKS.replace("i = t * CHUNK;", "i = CHUNK * AFTER(t);")
+    declined = Bench(tmp_path, {"app.hip": text}).declined("row_per_wave", AccessKind.LOAD)
+    assert "the first value of the loop on line 7 is written by a macro" in declined

@@ -24,7 +24,7 @@ from intelliperf.codegen.rules.polynomials import GRID_THREAD, Algebra, atom, co
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite
 from intelliperf.codegen.rules.reductions import Reduction, reductions
 from intelliperf.codegen.rules.relabel import kernel_of
-from intelliperf.codegen.rules.statements import callee_name
+from intelliperf.codegen.rules.statements import callee_name, is_spelled_out
 from intelliperf.codegen.syntax.source import Source
 from intelliperf.codegen.syntax.tree import Node
 from intelliperf.records import MemorySpace, SourceEvidence
@@ -222,7 +222,9 @@ def _apply(problem: Problem, place: Place, chunk: Chunk) -> None:
     closing = source.data.rfind(b")", loop.start_offset, inside.start_offset)
     opening = source.data.find(b"(", loop.start_offset)
     initial = initializer(counter)
-    if loop.in_macro or inside.in_macro or closing < 0 or initial is None or counter.place is None or initial.in_macro:
+    if loop.in_macro or inside.in_macro or closing < 0 or initial is None or counter.place is None:
+        raise NotApplicable(f"{place}: the loop on line {loop.line} is written by a macro")
+    if not is_spelled_out(source, initial):
         raise NotApplicable(f"{place}: the loop on line {loop.line} is written by a macro")
     kind, declared = kind_of(place, source, loop, counter)
     order = _order_of(problem, chunk, kind if not chunk.elements else chunk.elements[0].canonical.replace("const ", ""))

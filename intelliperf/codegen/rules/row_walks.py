@@ -16,7 +16,7 @@ from intelliperf.codegen.rules.lds_arrays import is_shared
 from intelliperf.codegen.rules.loops import counter_of
 from intelliperf.codegen.rules.polynomials import Algebra, Polynomial, atom, constant
 from intelliperf.codegen.rules.problem import NotApplicable, Place
-from intelliperf.codegen.rules.statements import pointee
+from intelliperf.codegen.rules.statements import is_spelled_out, pointee
 from intelliperf.codegen.rules.uniformity import exits
 from intelliperf.codegen.rules.wave_aggregate_atomics import INTEGERS
 from intelliperf.codegen.syntax.source import Source
@@ -317,7 +317,7 @@ def write_walk(source: Source, place: Place, loop: Node, walk: Walk, number: str
         times = f" * ({source.slice(move.amount.start_offset, move.amount.end_offset)})" if move.amount else ""
         initial = initializer(move.variable)
         if move.declared_by_loop and initial is not None:
-            if initial.in_macro:
+            if not is_spelled_out(source, initial):
                 raise NotApplicable(f"{place}: the first value of the loop on line {loop.line} is written by a macro")
             first = _moved_start(source, initial, move.sign, f"{number}{times}")
             source.replace(initial.start_offset, initial.end_offset, first)

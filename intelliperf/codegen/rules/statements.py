@@ -79,6 +79,13 @@ def is_replaceable(source: Source, expression: Node) -> bool:
     return expression.is_whole_macro and not behind.startswith("(")
 
 
+def is_spelled_out(source: Source, value: Node) -> bool:
+    """As `is_replaceable`, of a variable's whole first value, whose last word may be a macro without arguments."""
+    if value.begin is None or value.end is None or value.begin.macro or value.end.argument:
+        return is_replaceable(source, value)
+    return not value.in_macro or source.code(value.end_offset, value.end_offset + 80).lstrip()[:1] in (";", ",")
+
+
 def is_constant(expression: Node) -> bool:
     """A compile-time constant: a literal, an enumerator, or arithmetic on such."""
     node = expression.bare()
