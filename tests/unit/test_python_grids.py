@@ -44,6 +44,11 @@ def formulas(grid: str, before: str = "pass", size: str = "n", constant: str = "
         ("lambda meta: (triton.cdiv(n, meta['BLOCK']),)", "pass", f"@n #128 {_UP.format('#128')} {_PLAIN}"),
         ("grid", "grid = (n // 128 + 1,)", f"@n #128 sdiv.64 #1 add.64 {_PLAIN}"),
         ("grid", "grid = lambda META: (min(n, 64), rows % 7)", "@n #64 smin.64 @rows #7 srem.64 #32 shl.64 or.64:#1"),
+        (
+            "grid",
+            "def grid(meta): return triton.cdiv(n, meta['BLOCK']), rows",
+            f"@n #128 {_UP.format('#128')} @rows #32 shl.64 or.64:#1",
+        ),
         ("(b, r)", "b, r = n * 2, rows", "@n #2 mul.64 @rows #32 shl.64 or.64:#1"),
     ],
 )
@@ -59,6 +64,10 @@ def test_a_grid_is_a_formula_of_the_arguments_by_name(grid: str, before: str, ex
         ("(triton.next_power_of_2(n),)", "pass"),
         ("(n / 2,)", "pass"),
         ("(g,)", "g = n; g = g + 1"),
+        ("grid", "def grid(meta): print(n); return (n,)"),
+        ("grid", "grid = 7; grid = 8\n    def grid(meta): return (n,)"),
+        ("grid", "def grid(meta): return (n,)\n    def grid(meta): return (n, 2)"),
+        ("grid", "def grid(meta): return (meta['n'],)"),
         ("(g,)", "for g in range(n): pass"),
         ("lambda meta: (n // meta['WIDTH'],)", "pass"),
         ("(n, n, n, n)", "pass"),

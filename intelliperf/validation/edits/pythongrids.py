@@ -71,6 +71,8 @@ class _Launch:
         names: tuple[str, ...] = ()
         if isinstance(grid, ast.Lambda) and len(grid.args.args) == 1:
             names, grid = (grid.args.args[0].arg,), grid.body
+        elif isinstance(grid, ast.Name) and (function := self._function(grid.id)) is not None:
+            names, grid = function
         extents = list(grid.elts) if isinstance(grid, ast.Tuple) else [grid]
         if not 1 <= len(extents) <= 3:
             return ""
@@ -80,6 +82,23 @@ class _Launch:
             return ""
         x, y, z = map(" ".join, rows)
         return f"0:{x} {y} #32 shl.64 or.64:{z}"
+
+    def _function(self, name: str) -> tuple[tuple[str, ...], ast.expr] | None:
+        """The parameter, and what is returned, of the only function of that name that does nothing but return it."""
+        scope = self.scope
+        found = _functions(scope, name)
+        if not found and not _is_set(scope, name):
+            scope = self.module.tree
+            found = _functions(scope, name)
+        if len(found) != 1 or _is_set(scope, name) or found[0].decorator_list:
+            return None
+        body, arguments = found[0].body, found[0].args
+        if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
+            body = body[1:]
+        value = body[0].value if len(body) == 1 and isinstance(body[0], ast.Return) else None
+        if value is None or len(arguments.args) != 1 or arguments.posonlyargs or arguments.vararg or arguments.kwarg:
+            return None
+        return (arguments.args[0].arg,), value
 
     def _handed(self) -> Mapping[str, ast.expr]:
         names = [item.arg for item in self.kernel.parameters]
@@ -147,6 +166,12 @@ class _Launch:
                 return node
             node = value
         return node
+
+
+def _functions(scope: ast.AST, name: str) -> list[ast.FunctionDef]:
+    """Of the scope itself, whatever its `if`s and loops."""
+    own = [scope, *_own(scope)]
+    return [n for each in own for n in ast.iter_child_nodes(each) if isinstance(n, ast.FunctionDef) and n.name == name]
 
 
 def _is_set(scope: ast.AST, name: str) -> bool:
