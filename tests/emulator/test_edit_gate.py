@@ -223,6 +223,28 @@ def test_declared_kernels_open_launches_and_scratch_memory_only(gate):
     assert gate.replaced(*seen, declares=KERNELS).refusal != ""
 
 
+def test_a_grid_may_go_by_what_the_device_has(gate):
+    launch = "scale<<<grid, block>>>(out, in, n);"
+    asked = "hipDeviceProp_t chip;\n  CHECK(hipGetDeviceProperties(&chip, 0));\n"
+    chosen = f"{asked}  scale<<<2 * chip.multiProcessorCount, block>>>(out, in, n);"
+    body = (BODY, "for (; i < n; i += gridDim.x * blockDim.x) out[i] = tools::twice(in[i]);")
+    assert gate.replaced(body, (launch, chosen), declares=GEOMETRY).refusal == ""
+    assert "--allow-geometry" in gate.replaced(body, (launch, chosen)).refusal
+    attribute = "int most = 0;\n  hipDeviceGetAttribute(&most, hipDeviceAttributeMultiprocessorCount, 0);\n"
+    assert gate.replaced((launch, attribute + launch.replace("grid,", "most,")), declares=GEOMETRY).refusal == ""
+    told = asked + launch + '\n  printf("%d", chip.multiProcessorCount);'
+    assert gate.replaced((launch, told), declares=GEOMETRY).refusal != ""
+    evil = asked.replace(
+        "CHECK(hipGetDeviceProperties(&chip, 0));", 'if (hipGetDeviceProperties(&chip, 0)) remove("a");'
+    )
+    assert gate.replaced((launch, evil + launch), declares=GEOMETRY).refusal != ""
+    stored = (launch, f'int* at = reinterpret_cast<int*>(getenv("X"));\n  hipGetDevice(at);\n  {launch}')
+    assert (
+        gate.replaced(("#include <cstdio>", "#include <cstdio>\n#include <cstdlib>"), stored, declares=GEOMETRY).refusal
+        != ""
+    )
+
+
 def test_only_named_files_may_change(gate):
     edit = FileEdit("Makefile", content_hash(SOURCE), "all:")
     candidate = Candidate((edit,), "", Origin(OriginKind.USER, "test"))

@@ -129,7 +129,7 @@ def compare(compiler: Compiler, old: Host, new: Host, called_elsewhere: Collecti
     for needs in (Needs.NOTHING, Needs.GEOMETRY, Needs.KERNELS):
         found = _difference(*alike_optimised(compiler, old, new, needs), needs, called_elsewhere)
         if not found:
-            told = _acts(compiler, old, new) if needs is Needs.KERNELS else ""
+            told = _acts(compiler, old, new) if needs is Needs.KERNELS or _asks_more(compiler, old, new) else ""
             return HostDifference(Needs.FORBIDDEN if told else needs, told or where)
         where = found
     return _without_totals(compiler, old, new, called_elsewhere) or HostDifference(Needs.FORBIDDEN, where)
@@ -158,6 +158,12 @@ def _without_totals(
     if found or _acts(compiler, mine, theirs):
         return None
     return HostDifference(Needs.KERNELS, "how many partial results the host adds up changes", pairs)
+
+
+def _asks_more(compiler: Compiler, old: Host, new: Host) -> bool:
+    """Of the device: what is done where it has no answer is gone from what was compared."""
+    counts = [sum(map(launches.queries, side.step(compiler, Needs.NOTHING).values())) for side in (old, new)]
+    return counts[1] > counts[0]
 
 
 def _acts(compiler: Compiler, old: Host, new: Host) -> str:

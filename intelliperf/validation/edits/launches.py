@@ -36,6 +36,20 @@ _FILLS = frozenset(
     for api in ("hip", "cuda")
     for what in ("Free", "FreeAsync", "Memset", "MemsetAsync", "MemsetD32Async")
 )
+_QUERIES = frozenset(
+    f"{api}{what}"
+    for api in ("hip", "cuda")
+    for what in (
+        *(
+            "GetDevice",
+            "DeviceGetAttribute",
+            "GetDeviceProperties",
+            "GetDevicePropertiesR0600",
+            "GetDeviceProperties_v2",
+        ),
+        "OccupancyMaxActiveBlocksPerMultiprocessor",
+    )
+)
 _ONE, _ZERO = "@intelliperf.refuses", "@intelliperf.succeeds"
 _CONSTANTS = "\n".join(
     f"define internal i32 {name}(...) alwaysinline nounwind memory(none) willreturn {{\n  ret i32 {value}\n}}"
@@ -53,13 +67,37 @@ _VALUE = r'%(?:"[^"]*"|[-\w.$]+)'
 
 
 def without_geometry(ir: str) -> str:
-    """The module with all sizes of launches zero."""
+    """The module with all sizes of launches zero; what is asked of the device for these alone is dead, too."""
 
     def blank(row: str, name: str, start: int, end: int) -> str:
-        free = CONFIGURED.get(name[1:].removesuffix("_ptsz").removesuffix("_spt"), ())
+        plain = name[1:].removesuffix("_ptsz").removesuffix("_spt")
+        if plain in _QUERIES:
+            return _succeeding(row)
+        free = CONFIGURED.get(plain, ())
         return _with_zeros(row, start, end, set(free)) if free else row
 
-    return _calls_mapped(without_throws(ir), blank)
+    return _calls_mapped(_with_queries_pure(_on_one_line(without_throws(ir))), blank)
+
+
+def _with_queries_pure(ir: str) -> str:
+    """The module with queries of the device that do nothing but write their answer."""
+
+    def pure(match: re.Match[str]) -> str:
+        name, parameters, rest = match[2], match[3].split(", "), match[4]
+        if name.removesuffix("_ptsz").removesuffix("_spt") not in _QUERIES:
+            return match[0]
+        answer = next((at for at, one in enumerate(parameters) if one.startswith("ptr")), -1)
+        for at, one in enumerate(parameters):
+            if one.startswith("ptr"):
+                parameters[at] = f"ptr captures(none) {'writeonly' if at == answer else 'readnone'}"
+        return f"{match[1]}@{name}({', '.join(parameters)}) nounwind willreturn memory(argmem: write){rest}"
+
+    return re.sub(r"^(declare .*)@(\w+)\(([^()]*)\)((?: local_unnamed_addr)?).*$", pure, ir, flags=re.MULTILINE)
+
+
+def queries(ir: str) -> int:
+    """How often it asks something of the device."""
+    return sum(_called(line) in _QUERIES for line in ir.split("\n") if line.startswith(" "))
 
 
 def with_dead_arguments_blank(ir: str, unused: Mapping[str, frozenset[int]]) -> str:
@@ -99,10 +137,13 @@ def without_launches(ir: str) -> str:
             return _replaced(row, name, start, end, _ONE)
         if plain in CONFIGURED or plain in _SETTINGS or plain in _CHECKS:
             return _replaced(row, name, start, end, _ZERO)
-        return _succeeding(row) if plain in _ALLOCATES or plain in _FILLS else row
+        return _succeeding(row) if plain in _ALLOCATES or plain in _FILLS or plain in _QUERIES else row
 
-    joined = re.sub(r"(\binvoke\b[^\n]*)\n\s+(to label)", r"\1 \2", without_throws(ir))
-    return _with_constants(_calls_mapped(joined, gone))
+    return _with_constants(_calls_mapped(_with_queries_pure(_on_one_line(without_throws(ir))), gone))
+
+
+def _on_one_line(ir: str) -> str:
+    return re.sub(r"(\binvoke\b[^\n]*)\n\s+(to label)", r"\1 \2", ir)
 
 
 def _succeeding(row: str) -> str:
@@ -150,7 +191,7 @@ def actions(ir: str, functions: Collection[str]) -> Counter[str]:
 
 
 def _may_come(called: str) -> bool:
-    ours = (*_SETTINGS, *_CHECKS, *_ALLOCATES, *_FILLS, *CONFIGURED)
+    ours = (*_SETTINGS, *_CHECKS, *_ALLOCATES, *_FILLS, *_QUERIES, *CONFIGURED)
     return called in ours or "__device_stub__" in called or _ARITHMETIC.match(called) is not None
 
 
