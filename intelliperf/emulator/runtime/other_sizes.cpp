@@ -126,7 +126,9 @@ std::vector<int64_t> candidates(const Quantity& slot, int64_t value, const std::
     for (const int64_t one : {value - 1, value + 1, value + 2})  // 0 is the other value of a switch
       if (one >= 0) wanted.push_back(one);
     // Of a radius or an order, that bounds a loop, as many as LDS or a list in registers may be too small for.
-    const bool counts = value > 1 && slot.compared && slot.constants.empty();
+    const auto ends_loops = [](int64_t c) { return c == 0 || c == 1; };
+    const bool counts =
+        value > 1 && slot.compared && std::all_of(slot.constants.begin(), slot.constants.end(), ends_loops);
     if (counts && settings().accesses * kManyTimesAsFew < kMostAltered) wanted.push_back(kManyTimesAsFew * value);
   } else {
     const int64_t step = step_of(slot, value, least);
