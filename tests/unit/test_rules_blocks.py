@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from intelliperf.codegen.rules.blocks import Program, launched_threads, scaled_grid
+from intelliperf.codegen.rules.blocks import Program, launched_threads
+from intelliperf.codegen.rules.grid_edits import scaled_grid
 from intelliperf.codegen.rules.problem import NotApplicable
 from intelliperf.codegen.syntax.source import Source
 
@@ -97,7 +98,16 @@ SHAPE = "dim3 shape(int n) { return dim3(n, 2); }"
         ("auto blocks = ceil_div(n, 64); k<<<blocks, 64>>>(p, n);", CEIL, "k<<<blocks * 8, 64>>>"),
         ("auto grid = dim3(n, 2); k<<<grid, 64>>>(p, n);", "", "k<<<dim3(grid.x * 8, grid.y, grid.z), 64>>>"),
         ("auto grid = shape(n); k<<<grid, 64>>>(p, n);", SHAPE, "k<<<dim3(grid.x * 8, grid.y, grid.z), 64>>>"),
-        ("k<<<shape(n), 64>>>(p, n);", SHAPE, "is a dim3 that a function returns"),
+        ("k<<<shape(n), 64>>>(p, n);", SHAPE, "k<<<dim3(shape(n).x * 8, shape(n).y, shape(n).z), 64>>>"),
+        ("k<<<shape(n++), 64>>>(p, n);", SHAPE, "is a dim3 that a function returns which does more"),
+        ("k<<<shape(n), 64>>>(p, n);", SHAPE.replace("return", "calls++; return"), "which does more"),
+        ("k<<<shape(n), 64>>>(p, n);", SHAPE.replace("dim3(n,", "dim3(next(n),"), "which does more"),
+        ("k<<<shape(n), 64>>>(p, n);", SHAPE.replace("int n", "int& n"), "which does more"),
+        (
+            "k<<<shape(n), 64>>>(p, n);",
+            CEIL + SHAPE.replace("(n,", "(ceil_div(n, 9),"),
+            "dim3(shape(n).x * 8, shape(n).y, shape(n).z)",
+        ),
     ],
 )
 def test_a_grid_is_scaled_however_its_size_is_written(host: str, before: str, written: str) -> None:

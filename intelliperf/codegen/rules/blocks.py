@@ -7,7 +7,6 @@ that is not a launch (an address taken, a macro's argument) or a size that is no
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -19,7 +18,6 @@ from tree_sitter import Language, Node, Parser
 
 from intelliperf.codegen.rules.problem import NotApplicable
 from intelliperf.codegen.syntax.outline import encoded
-from intelliperf.codegen.syntax.source import Source
 
 _BY_CALL = ("hipLaunchKernelGGL", "hipExtLaunchKernelGGL")
 _CONFIGURATION = 5  # arguments of these before the kernel's own: kernel, grid, block, dynamic LDS, stream
@@ -28,7 +26,7 @@ _ARITHMETIC: dict[str, Callable[[int, int], int]] = {
     "<<": lambda a, b: a << min(b, 32),
 }
 _WHOLE_NUMBERS = ("int", "unsigned", "unsigned int", "size_t", "long", "unsigned long")
-_DIM3 = re.compile(r"(?:\w+::)*dim3")
+DIM3 = re.compile(r"(?:\w+::)*dim3")
 
 
 def launched_threads(sources: Mapping[str, str], kernel: str) -> tuple[int, ...]:
@@ -103,19 +101,19 @@ class Program:
         """`through`: the definitions that have led to `node`."""
         if node.type == "parenthesized_expression":
             return self._extents(launch, node.named_children[0], through)
-        if node.type == "call_expression" and text_of(_field(node, "function")) == "dim3":
-            return self._each(launch, _field(node, "arguments"), through)
+        if node.type == "call_expression" and text_of(field_of(node, "function")) == "dim3":
+            return self._each(launch, field_of(node, "arguments"), through)
         if node.type in ("argument_list", "initializer_list", "parameter_list"):
             return self._each(launch, node, through)
-        if node.type == "cast_expression" and text_of(_field(node, "type")) in _WHOLE_NUMBERS:
-            return self._extents(launch, _field(node, "value"), through)
+        if node.type == "cast_expression" and text_of(field_of(node, "type")) in _WHOLE_NUMBERS:
+            return self._extents(launch, field_of(node, "value"), through)
         if node.type == "parameter_declaration":  # as `dim3 block(WIDTH, HEIGHT);` is read, which could be a function
-            return self._extents(launch, _field(node, "type"), through)
+            return self._extents(launch, field_of(node, "type"), through)
         if node.type == "number_literal" and (literal := re.fullmatch(r"(\d+)[uUlL]*", text_of(node))):
             return (int(literal[1]),)
         if node.type == "binary_expression":
-            operation = _ARITHMETIC.get(text_of(_field(node, "operator")))
-            parts = [self._extents(launch, _field(node, side), through) for side in ("left", "right")]
+            operation = _ARITHMETIC.get(text_of(field_of(node, "operator")))
+            parts = [self._extents(launch, field_of(node, side), through) for side in ("left", "right")]
             if operation is not None and all(len(part) == 1 for part in parts) and parts[1] != (0,):
                 return (operation(parts[0][0], parts[1][0]),)
         if node.type in ("identifier", "qualified_identifier", "type_identifier"):
@@ -173,11 +171,11 @@ class Program:
         declarator = function.child_by_field_name("declarator")
         while declarator is not None and declarator.type != "function_declarator":
             declarator = declarator.child_by_field_name("declarator")
-        called = text_of(_field(declarator, "declarator")) if declarator is not None else ""
+        called = text_of(field_of(declarator, "declarator")) if declarator is not None else ""
         declined = NotApplicable(f"{launch}: the block size ({name}) is a parameter whose callers are not all known")
         if declarator is None or not re.fullmatch(r"\w+", called):
             raise declined
-        parameters = [one for one in _field(declarator, "parameters").named_children if one.type != "comment"]
+        parameters = [one for one in field_of(declarator, "parameters").named_children if one.type != "comment"]
         at = next((n for n, one in enumerate(parameters) if name in map(text_of, _names(one))), None)
         if at is None or any(one.type != "parameter_declaration" for one in parameters):
             raise declined
@@ -206,21 +204,21 @@ class Program:
 def definitions(root: Node, name: str) -> Iterator[tuple[Node, bool]]:
     """Values, and whether they are constants by their own declaration."""
     for node in walk(root):
-        if node.type == "init_declarator" and text_of(_field(node, "declarator")) == name:
+        if node.type == "init_declarator" and text_of(field_of(node, "declarator")) == name:
             qualifiers = [child for child in (node.parent or node).children if child.type == "type_qualifier"]
-            yield _field(node, "value"), any(text_of(word) in ("const", "constexpr") for word in qualifiers)
-        elif node.type == "function_declarator" and text_of(_field(node, "declarator")) == name:
+            yield field_of(node, "value"), any(text_of(word) in ("const", "constexpr") for word in qualifiers)
+        elif node.type == "function_declarator" and text_of(field_of(node, "declarator")) == name:
             if _is_dim3_of_names(node):
-                yield _field(node, "parameters"), False
+                yield field_of(node, "parameters"), False
         elif node.type == "field_declaration" and node.child_by_field_name("default_value") is not None:
-            if text_of(_field(node, "declarator")) == name:
+            if text_of(field_of(node, "declarator")) == name:
                 qualifiers = [child for child in node.children if child.type == "type_qualifier"]
                 constant = any(text_of(word) in ("const", "constexpr") for word in qualifiers)
-                yield _field(node, "default_value"), constant
-        elif node.type == "enumerator" and text_of(_field(node, "name")) == name:
+                yield field_of(node, "default_value"), constant
+        elif node.type == "enumerator" and text_of(field_of(node, "name")) == name:
             if node.child_by_field_name("value") is not None:
-                yield _field(node, "value"), True
-        elif node.type == "preproc_def" and text_of(_field(node, "name")) == name:
+                yield field_of(node, "value"), True
+        elif node.type == "preproc_def" and text_of(field_of(node, "name")) == name:
             yield _macro_value(node), True
 
 
@@ -229,22 +227,22 @@ def _is_dim3_of_names(declarator: Node) -> bool:
     declaration = declarator.parent
     if declaration is None or declaration.type != "declaration" or _function_around(declaration) is None:
         return False
-    parameters = _field(declarator, "parameters").named_children
+    parameters = field_of(declarator, "parameters").named_children
     plain = all(one.type == "parameter_declaration" and len(one.children) == 1 for one in parameters)
-    return _DIM3.fullmatch(text_of(_field(declaration, "type"))) is not None and bool(parameters) and plain
+    return DIM3.fullmatch(text_of(field_of(declaration, "type"))) is not None and bool(parameters) and plain
 
 
 def _names(parameter: Node) -> Iterator[Node]:
     """Of a parameter, without what its type or default value names."""
     declarator = parameter.child_by_field_name("declarator")
-    yield from _declared(declarator) if declarator is not None else ()
+    yield from declared_names(declarator) if declarator is not None else ()
 
 
 def _macro_value(definition: Node) -> Node:
     """The body of a macro as an expression of its own."""
-    text = text_of(_field(definition, "value")) if definition.child_by_field_name("value") else ""
+    text = text_of(field_of(definition, "value")) if definition.child_by_field_name("value") else ""
     tree = Parser(Language(tree_sitter_cuda.language())).parse(encoded(f"int value = {text.strip()};"))
-    values = [_field(node, "value") for node in walk(tree.root_node) if node.type == "init_declarator"]
+    values = [field_of(node, "value") for node in walk(tree.root_node) if node.type == "init_declarator"]
     return values[0] if len(values) == 1 else definition
 
 
@@ -257,9 +255,9 @@ def _changes(function: Node, name: str) -> Iterator[Node]:
     for node in walk(function):
         target = None
         if node.type == "assignment_expression":
-            target = _field(node, "left")
+            target = field_of(node, "left")
         elif node.type in ("update_expression", "pointer_expression"):
-            target = _field(node, "argument")
+            target = field_of(node, "argument")
         if target is not None and re.match(rf"{re.escape(name)}\b", text_of(target)):
             yield node
 
@@ -274,8 +272,8 @@ def _assigned_once(function: Node, name: str) -> Node | None:
     if len(changes) != 1 or changes[0].type != "assignment_expression":
         return None
     (change,) = changes
-    plain = text_of(_field(change, "left")) == name and text_of(_field(change, "operator")) == "="
-    return _field(change, "right") if plain else None
+    plain = text_of(field_of(change, "left")) == name and text_of(field_of(change, "operator")) == "="
+    return field_of(change, "right") if plain else None
 
 
 def _is_parameter(function: Node, name: str) -> bool:
@@ -314,11 +312,11 @@ def _launch(path: str, kernel: str, name: Node) -> Launch:
         for child in call.children:
             if child.type == "kernel_call_syntax" and len(child.named_children) > 1:
                 grid, block, *_ = child.named_children
-                arguments = tuple(_field(call, "arguments").named_children)
+                arguments = tuple(field_of(call, "arguments").named_children)
                 return Launch(path, grid, block, arguments, _function_around(name))
     if call is not None and call.type == "argument_list" and call.named_children[0] == node:
         outer = call.parent
-        launches = outer is not None and text_of(_field(outer, "function")) in _BY_CALL
+        launches = outer is not None and text_of(field_of(outer, "function")) in _BY_CALL
         if launches and len(call.named_children) >= _CONFIGURATION:
             _, grid, block, _, _, *passed = call.named_children
             return Launch(path, grid, block, tuple(passed), _function_around(name))
@@ -344,7 +342,7 @@ def _function_around(node: Node) -> Node | None:
     return current
 
 
-def _field(node: Node, name: str) -> Node:
+def field_of(node: Node, name: str) -> Node:
     found = node.child_by_field_name(name)
     if found is None:
         raise NotApplicable(f"line {node.start_point[0] + 1} cannot be read")
@@ -363,100 +361,10 @@ def text_of(node: Node) -> str:
     return (node.text or b"").decode("utf-8", "surrogateescape")
 
 
-def scaled_grid(source: Source, launch: Launch, *factors: int) -> None:
-    """Write the launch with as many times more blocks in each dimension, the first one first.
-
-    Raises `NotApplicable`.
-    """
-    grid = launch.grid
-    text = text_of(grid)
-    if grid.type == "initializer_list" or _makes_dim3(grid):
-        given = (grid if grid.type == "initializer_list" else _field(grid, "arguments")).named_children
-        if any(factor != 1 for factor in factors[len(given) :]):
-            raise NotApplicable(f"{launch}: the grid ({text}) does not say how many blocks each dimension has")
-        for extent, factor in zip(given, factors, strict=False):
-            source.replace(extent.start_byte, extent.end_byte, _times(extent, factor))
-        return
-    if grid.type == "identifier" and _is_dim3(launch, text):
-        each = itertools.zip_longest("xyz", factors, fillvalue=1)
-        extents = (f"{text}.{axis}" + (f" * {factor}" if factor != 1 else "") for axis, factor in each)
-        source.replace(grid.start_byte, grid.end_byte, f"dim3({', '.join(extents)})")
-        return
-    if grid.type == "call_expression" and _returns_dim3(grid):
-        raise NotApplicable(f"{launch}: the grid ({text}) is a dim3 that a function returns")
-    if any(factor != 1 for factor in factors[1:]):
-        raise NotApplicable(f"{launch}: the grid ({text}) has one dimension, and the blocks have more")
-    source.replace(grid.start_byte, grid.end_byte, _times(grid, factors[0]))
-
-
-def capped_grid(source: Source, launch: Launch, most: int) -> None:
-    """Write the launch with at most so many blocks, of a grid of one dimension. Raises `NotApplicable`."""
-    grid = launch.grid
-    if _makes_dim3(grid):
-        (grid,) = _field(grid, "arguments").named_children
-    elif (grid.type == "call_expression" and _returns_dim3(grid)) or (
-        grid.type == "identifier" and _is_dim3(launch, text_of(grid))
-    ):
-        raise NotApplicable(f"{launch}: the grid ({text_of(grid)}) is not written as a number")
-    text = text_of(grid) if grid.type == "identifier" else f"({text_of(grid)})"
-    source.replace(grid.start_byte, grid.end_byte, f"({text} < {most} ? {text} : {most})")
-
-
-def _makes_dim3(grid: Node) -> bool:
-    function = grid.child_by_field_name("function")
-    return grid.type == "call_expression" and function is not None and text_of(function) == "dim3"
-
-
-def _returns_dim3(call: Node) -> bool:
-    """Does the file say so? Of a function from elsewhere the compiler tells: a dim3 cannot be multiplied."""
-    root = call
-    while root.parent is not None:
-        root = root.parent
-    name = text_of(_field(call, "function")).rpartition("::")[2]
-    return any(
-        node.type == "function_definition"
-        and _DIM3.fullmatch(text_of(_field(node, "type"))) is not None
-        and name in map(text_of, _function_names(node))
-        for node in walk(root)
-        if node.child_by_field_name("type") is not None
-    )
-
-
-def _function_names(definition: Node) -> Iterator[Node]:
-    for node in walk(_field(definition, "declarator")):
-        if node.type == "function_declarator":
-            yield _field(node, "declarator")
-
-
-def _times(node: Node, factor: int) -> str:
-    if factor == 1:
-        return text_of(node)
-    plain = node.type in ("identifier", "number_literal", "parenthesized_expression", "field_expression")
-    return f"{text_of(node)} * {factor}" if plain else f"({text_of(node)}) * {factor}"
-
-
-def _is_dim3(launch: Launch, name: str) -> bool:
-    """Raises `NotApplicable` where the launching function does not declare it."""
-    kinds = {
-        text_of(_field(node, "type"))
-        for node in (walk(launch.function) if launch.function is not None else ())
-        if node.type in ("declaration", "parameter_declaration") and node.child_by_field_name("type") is not None
-        for part in node.children
-        if any(leaf.type == "identifier" and text_of(leaf) == name for leaf in _declared(part))
-    }
-    if len(kinds) != 1:
-        raise NotApplicable(f"{launch}: what the grid ({name}) is declared as is not known")
-    kind = re.sub(r"\bconst\b", "", kinds.pop()).strip()
-    if kind == "auto":
-        values = [value for value, _ in definitions(launch.function, name)] if launch.function is not None else []
-        return any(value.type == "call_expression" and (_makes_dim3(value) or _returns_dim3(value)) for value in values)
-    return _DIM3.fullmatch(kind) is not None
-
-
-def _declared(declarator: Node) -> Iterator[Node]:
+def declared_names(declarator: Node) -> Iterator[Node]:
     """The names that a declarator declares, without what they are initialised with."""
     if declarator.type in ("init_declarator", "function_declarator", "reference_declarator", "array_declarator"):
         inner = declarator.child_by_field_name("declarator")
-        yield from _declared(inner) if inner is not None else ()
+        yield from declared_names(inner) if inner is not None else ()
     else:
         yield declarator

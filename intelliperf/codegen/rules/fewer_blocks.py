@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from intelliperf.codegen.rules.blocks import Launch, Program, capped_grid
+from intelliperf.codegen.rules.blocks import Launch, Program
 from intelliperf.codegen.rules.declarations import unused_name
+from intelliperf.codegen.rules.grid_edits import capped_grid
 from intelliperf.codegen.rules.guards import condition_text, line_starts, statement_end
 from intelliperf.codegen.rules.lanes import initializer, written
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, body

@@ -12,9 +12,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from intelliperf.codegen.rules.addresses import accesses
-from intelliperf.codegen.rules.blocks import Program, capped_grid
+from intelliperf.codegen.rules.blocks import Program
 from intelliperf.codegen.rules.declarations import unused_name
 from intelliperf.codegen.rules.fewer_blocks import BLOCKS_PER_UNIT, covers, is_larger
+from intelliperf.codegen.rules.grid_edits import capped_grid
 from intelliperf.codegen.rules.guards import condition_text, remove_statement, statement_end
 from intelliperf.codegen.rules.independence import Independence
 from intelliperf.codegen.rules.lanes import initializer, written

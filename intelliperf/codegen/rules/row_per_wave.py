@@ -17,8 +17,9 @@ from functools import partial
 
 from intelliperf.codegen.rules import groups
 from intelliperf.codegen.rules.block_sizes import blocks_of
-from intelliperf.codegen.rules.blocks import Program, scaled_grid
+from intelliperf.codegen.rules.blocks import Program
 from intelliperf.codegen.rules.declarations import declare, unused_name
+from intelliperf.codegen.rules.grid_edits import scaled_grid
 from intelliperf.codegen.rules.guards import statement_end
 from intelliperf.codegen.rules.independence import Independence
 from intelliperf.codegen.rules.lanes import written

@@ -12,8 +12,9 @@ import math
 import re
 from collections.abc import Mapping
 
-from intelliperf.codegen.rules.blocks import Launch, Program, scaled_grid
+from intelliperf.codegen.rules.blocks import Launch, Program
 from intelliperf.codegen.rules.declarations import unused_name
+from intelliperf.codegen.rules.grid_edits import scaled_grid
 from intelliperf.codegen.rules.lds_arrays import is_shared
 from intelliperf.codegen.rules.polynomials import Algebra, Polynomial, atom
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
