@@ -38,7 +38,11 @@ def compare_totals(copy: TotalledCopy, base: Paused, other: Paused, rule: Callab
     ]
     if not is_float(copy.total):
         whole = [integer_total(copy.total, content) for content in contents]
-        wrong = "" if whole[0] == whole[1] else f"{_what(copy)} is {whole[1]}, expected {whole[0]}"
+        wrong = (
+            ""
+            if whole[0] == whole[1]
+            else f"the sum of the elements that the host copies is {whole[1]}, expected {whole[0]}"
+        )
         return Totals(copy.mine[2], wrong)
     (expected, size), (found, _) = (float_total(copy.total, content) for content in contents)
     if expected == found or math.isnan(expected) and math.isnan(found):
@@ -50,10 +54,5 @@ def compare_totals(copy: TotalledCopy, base: Paused, other: Paused, rule: Callab
     apart = abs(expected - found)
     if apart <= allowed:
         return Totals(copy.mine[2])
-    text = f"{_what(copy)} is {found:.9g}, expected {expected:.9g}"
+    text = f"the sum of the elements that the host copies is {found:.9g}, expected {expected:.9g}"
     return Totals(copy.mine[2], text, math.isfinite(size) and apart <= _NEAR * size)
-
-
-def _what(copy: TotalledCopy) -> str:
-    kind = {"max": "largest element", "min": "smallest element"}.get(copy.total.how[-3:], "sum of the elements")
-    return f"the {kind} that the host copies"

@@ -69,10 +69,6 @@ class Shades:
     def __len__(self) -> int:
         return int(self.index.size)
 
-    def at(self, place: int) -> Shades:
-        """One of them alone."""
-        return _only(self, np.array([place]))
-
 
 @dataclass(frozen=True)
 class Worst:
@@ -415,7 +411,7 @@ def _overflowing(o: Shades, c: Shades) -> Mask:
     return found
 
 
-def _only(shades: Shades, wanted: Mask | NDArray[np.int64]) -> Shades:
+def _only(shades: Shades, wanted: Mask) -> Shades:
     return replace(shades, **{name: getattr(shades, name)[wanted] for name in shades.__dataclass_fields__})
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
@@ -24,12 +23,8 @@ def is_float(total: Total) -> bool:
 def integer_total(total: Total, content: Bytes) -> int:
     """As the host's code has it, modulo the width in which it adds."""
     bits = int(total.element[1:])
-    signed = total.cast in ("sext", "sitofp") or total.how.startswith("s")
+    signed = total.cast in ("sext", "sitofp")
     values = content.view(np.dtype(f"{'i' if signed else 'u'}{bits // 8}")).astype(np.int64 if signed else np.uint64)
-    if total.how.endswith("max"):
-        return int(values.max())
-    if total.how.endswith("min"):
-        return int(values.min())
     whole = sum(int(part.sum(dtype=object)) for part in np.array_split(values, max(1, values.size >> 20)))
     return whole % (1 << int(total.kept[1:])) if total.kept.startswith("i") else whole
 
@@ -38,9 +33,6 @@ def float_total(total: Total, content: Bytes) -> tuple[float, float]:
     """In double, rounded once; and the sum of what the elements are without their signs."""
     values = _floats(total, content)
     with np.errstate(invalid="ignore", over="ignore"):
-        if total.how.endswith(("max", "min")):
-            chosen = float(values.max() if total.how.endswith("max") else values.min())
-            return chosen, abs(chosen)
         if not np.isfinite(values).all():
             return float(values.sum()), math.inf
     return math.fsum(values), math.fsum(np.abs(values))
@@ -71,9 +63,6 @@ def _floats(total: Total, content: Bytes) -> Floats:
 
 
 def _total(field_: Field, total: Total, shades: Shades) -> Shades | None:
-    if total.how.endswith(("max", "min")):
-        at = int(np.argmax(shades.value) if total.how.endswith("max") else np.argmin(shades.value))
-        return replace(shades.at(at), index=np.full(1, TOTAL))
     image = _sum_of_images(field_, shades)
     if image is None or not np.isfinite(shades.value).all():
         return None

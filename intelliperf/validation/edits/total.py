@@ -11,7 +11,7 @@ Place = tuple[str, int]  # file name and line
 class Total:
     """What the host does with one copy. `places`: lines of the call, the innermost function's first.
 
-    `how`: add, fadd, or LLVM's name of the extreme; empty where the one element is read. `element` and `kept` are
+    `how`: add or fadd; empty where the one element is read. `element` and `kept` are
     LLVM's types of the elements and of the total, `cast` is how one becomes the other, empty where they are one type.
     `room`: bytes of the array that takes a number of elements which the program computes; 0 for memory of their size.
     """

@@ -15,20 +15,10 @@ PHI = re.compile(rf"\s+({VALUE}) = phi (?:[a-z]+ )*?(\w+) \[ (\S+), (\S+) \], \[
 _BRANCH = re.compile(rf"\s+br i1 ({VALUE}), label ({VALUE}), label ({VALUE})")
 ELEMENT = re.compile(rf"getelementptr (?:inbounds )?(?:nuw )?(\w+), ptr ({VALUE}), i64 ({VALUE}|\d+)(?:,|$)")
 _CAST = re.compile(rf"(fpext|sext|zext|sitofp|uitofp) (?:[a-z]+ )*?(\w+) ({VALUE}) to (\w+)")
-_TOTAL = re.compile(rf"(fadd|add) (?:[a-z]+ )*?(\w+) ({VALUE}), ({VALUE})(?:,|$)")
-_EXTREME = re.compile(
-    rf"(?:tail )?call (?:[a-z]+ )*?\w+ @llvm\.([us]m(?:in|ax)|m(?:in|ax)num)\.\w+\(\w+ (?:noundef )?({VALUE}), "
-    rf"\w+ (?:noundef )?({VALUE})\)"
-)
-_COMPARED = re.compile(rf"([fi])cmp (?:[a-z]+ )*?([ous])([lg])[te] \w+ ({VALUE}), ({VALUE})(?:,|$)")
-_CHOSEN = re.compile(rf"select (?:[a-z]+ )*?i1 ({VALUE}), \w+ ({VALUE}), \w+ ({VALUE})(?:,|$)")
+_SUM = re.compile(rf"(fadd|add) (?:[a-z]+ )*?(\w+) ({VALUE}), ({VALUE})(?:,|$)")
 _STEP = re.compile(rf"add (?:nuw |nsw )*i\d+ ({VALUE}), 1(?:,|$)")
 _ENDS = re.compile(rf"icmp (?:samesign )?(eq|ne|[us]lt) \w+ ({VALUE}), ({VALUE}|\d+)(?:,|$)")
-_CALCULATES = re.compile(
-    r"\s+\S+ = (?:getelementptr|f?add|[fi]cmp|select|[sz]ext|fpext|[su]itofp|phi|"
-    r"(?:tail )?call [^@]*@llvm\.[us]?m(?:in|ax))"
-)
-_SPELLED = {"maxnum": "fmax", "minnum": "fmin"}
+_CALCULATES = re.compile(r"\s+\S+ = (?:getelementptr|f?add|[fi]cmp|[sz]ext|fpext|[su]itofp|phi)\b")
 
 
 @dataclass(frozen=True)
@@ -192,37 +182,24 @@ def _length(
 
 
 def _kept(body: FunctionBody, element: re.Match[str], kept: str, last: str, kind: str) -> Total:
-    """How the total is made. Raises `NotTotalled`."""
-    text = body.text(last)
-    cast = how = ""
-    parts: tuple[str, ...] = ()
-    if (added := _TOTAL.match(text)) is not None:
-        how, parts = added[1], (added[3], added[4])
-    elif (extreme := _EXTREME.match(text)) is not None:
-        how, parts = _SPELLED.get(extreme[1], extreme[1]), (extreme[2], extreme[3])
-    elif (chosen := _CHOSEN.match(text)) is not None:
-        compared = _COMPARED.match(body.text(chosen[1]))
-        parts = chosen[2], chosen[3]
-        if compared is None or {compared[4], compared[5]} != set(parts):
-            raise NotTotalled
-        largest = (compared[3] == "g") == (chosen[2] == compared[4])
-        how = ("f" if compared[1] == "f" else compared[2]) + ("max" if largest else "min")
-    if kept not in parts or len(set(parts)) != 2:
+    """How the sum is made. Raises `NotTotalled`.
+
+    A smallest or largest element is none: hardly any of the elements shows in it, so that it proves too little.
+    """
+    added = _SUM.match(body.text(last))
+    if added is None or kept not in added.groups() or added[3] == added[4]:
         raise NotTotalled
-    (other,) = set(parts) - {kept}
+    other = added[4] if added[3] == kept else added[3]
+    cast = ""
     if other != element[1]:
         changed = _CAST.match(body.text(other))
         if changed is None or changed[3] != element[1] or changed[4] != kind:
             raise NotTotalled
         cast = changed[1]
-    inside = body.blocks[body.block_of[body.definitions[last]]]
-    compared = _CHOSEN.match(text)
-    serving = {body.definitions[last], body.definitions[kept]}
-    serving |= {body.definitions[compared[1]]} if compared is not None else set()
-    here = {*inside, *body.blocks[body.block_of[body.definitions[kept]]]}
-    if set(body.uses(kept)) & here - serving or set(body.uses(last)) - {body.definitions[kept]}:
+    phi, sum_ = body.definitions[kept], body.definitions[last]
+    around = {*body.blocks[body.block_of[sum_]], *body.blocks[body.block_of[phi]]}
+    if set(body.uses(kept)) & around - {phi, sum_} or set(body.uses(last)) - {phi}:
         raise NotTotalled
-    serving |= {body.definitions[other]}
-    if {use for name in (element[1], other) for use in body.uses(name)} - serving:
+    if {use for name in (element[1], other) for use in body.uses(name)} - {sum_, body.definitions[other]}:
         raise NotTotalled
-    return Total(element[2], how, cast, kind)
+    return Total(element[2], added[1], cast, kind)

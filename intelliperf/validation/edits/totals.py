@@ -1,4 +1,4 @@
-"""Copies from the device of which the host needs the total alone: a sum, the smallest or the largest element.
+"""Copies from the device of which the host needs the total alone.
 
 How many partial results there are, and what each of them covers, is then the kernels' own matter. `totalled` takes
 such copies out of the host's code, with the memory that they go to and the loop that walks over it; what is left names
@@ -109,11 +109,6 @@ def _declarations(totals: tuple[Total, ...]) -> list[str]:
         f"define internal void {NOTHING}() alwaysinline nounwind {{\n  ret void\n}}",
         "declare i32 @intelliperf.brings(i32) nounwind",
         *(f"declare {kind} @intelliperf.total.{kind}(i32) nounwind" for kind in kinds),
-        *dict.fromkeys(
-            f"declare {kept} @intelliperf.{one.how}.{kept}({kept}, {kept}) nounwind willreturn memory(none)"
-            for one, kept in ((total, total.kept) for total in totals)
-            if one.how.endswith(("min", "max"))
-        ),
     ]
 
 
@@ -253,13 +248,7 @@ def _result(loop: Loop, brought: str) -> tuple[str, list[str]]:
     if total.cast:
         rows.append(f"  {name}.as = {total.cast} {loop.flags}{total.element} {brought} to {total.kept}")
         value = f"{name}.as"
-    if loop.seed or total.how in ("add", "fadd") and loop.first in _ZEROS:
+    if loop.seed or loop.first in _ZEROS:
         return value, rows
-    if total.how in ("add", "fadd"):
-        rows.append(f"  {name} = {total.how} {loop.flags}{total.kept} {loop.first}, {value}")
-    else:
-        call = (
-            f"call {total.kept} @intelliperf.{total.how}.{total.kept}({total.kept} {loop.first}, {total.kept} {value})"
-        )
-        rows.append(f"  {name} = {call}")
+    rows.append(f"  {name} = {total.how} {loop.flags}{total.kept} {loop.first}, {value}")
     return name, rows
