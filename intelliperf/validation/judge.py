@@ -32,7 +32,6 @@ from intelliperf.validation.devicechecks import DeviceChecks
 from intelliperf.validation.edits.gate import StaticVerdict, examine
 from intelliperf.validation.numbersgate import NumbersGate
 from intelliperf.validation.ordersgate import OrdersGate
-from intelliperf.validation.othercommands import NAME as OTHER_COMMANDS
 from intelliperf.validation.othercommands import OtherCommands
 from intelliperf.validation.reference import Reference
 from intelliperf.validation.replaygate import Launches, Recorder, ReplayGate
@@ -67,6 +66,8 @@ class Judge:
         self._compare = CompareGate(self._reference, algebra, self._checks)
         self._orders = OrdersGate(self._reference, WaveGate(self._reference, algebra), self._checks)
         self._numbers = NumbersGate(self._reference, algebra)
+        results = (self._compare.judge, self._compare.output, self._orders.judge)
+        self._commands = OtherCommands(self._reference, [*zip(GATES[2:5], results, strict=True)])
         self._time = TimeGate(self._reference)
         self._tests_stand: bool | None = None
         self._whole = WholeGate(backend, sandbox, settings, self._replays) if self._replays else None
@@ -80,7 +81,7 @@ class Judge:
             self._compare.judge,
             self._compare.output,
             self._orders.judge,
-            self._numbers.judge,
+            self._other_numbers,
             self._checks.strictness,
             self._checks.safety,
             self._unit_tests,
@@ -91,7 +92,7 @@ class Judge:
             replays, again = self._replays, self._of_replays(case.reference)
             named.insert(2, (replaygate.NAME, lambda trial: replays.judge(trial, again)))
         before = next(number for number, (name, _) in enumerate(named) if name == GATES[8])
-        named[before:before] = self._other_commands(trial)
+        named[before:before] = self._other_commands()
         rejection = through(trial, named, lambda: trial.replayed is not None)
         timed = rejection is None or rejection.outcome is Outcome.NOT_FASTER
         if timed and trial.built is not None:  # all gates of results have run
@@ -136,7 +137,7 @@ class Judge:
         is_long = self._backend.is_long(case.reference)
         strict: tuple[str, Gate] = (GATES[6], self._checks.strictness)
         last: list[tuple[str, Gate]] = [
-            *self._other_commands(trial),
+            *self._other_commands(),
             (GATES[8], self._unit_tests),
             (GATES[9], lambda trial: self._time.judge(trial, shown=is_long)),
         ]
@@ -147,7 +148,7 @@ class Judge:
             last.append((GATES[9], lambda trial: self._time.others(trial, kernels, is_long)))
             rejection = through(trial, [strict, (GATES[7], in_order), *last])
         elif rejection is None:
-            first = [self._compare.judge, self._compare.output, self._orders.judge, self._numbers.judge]
+            first = [self._compare.judge, self._compare.output, self._orders.judge, self._other_numbers]
             safe: Gate = _safety_of_replays if is_long else self._checks.safety
             rejection = through(trial, [*zip(GATES[2:6], first, strict=True), strict, (GATES[7], safe), *last])
             if rejection is None:
@@ -161,12 +162,13 @@ class Judge:
         `judge`.
         """
         trial = Trial(case, case.standing.joined(case.candidate.declares))
-        gates = (self._build, self._compare.judge, self._compare.output, self._orders.judge, self._numbers.judge)
+        numbers = self._numbers.judge if replayed else self._other_numbers
+        gates = (self._build, self._compare.judge, self._compare.output, self._orders.judge, numbers)
         named: list[tuple[str, Gate]] = [*zip(GATES[1:], gates, strict=False), (GATES[7], self._checks.safety)]
         if replayed:
             named = [(name, gate) for name, gate in named if name != GATES[3]]
         else:
-            named += self._other_commands(trial)
+            named += self._other_commands()
         rejection = through(trial, named)
         if rejection is None:
             note_reached(trial)
@@ -185,12 +187,15 @@ class Judge:
             self._checks.safety,
         )
 
-    def _other_commands(self, trial: Trial) -> list[tuple[str, Gate]]:
-        """The gates that look at results, for each further command: the user's, or other sizes for other kernels."""
+    def _other_numbers(self, trial: Trial) -> Rejection | None:
+        """In launches, and in the command where these do not show other sizes, unless the user names commands."""
+        rejection = self._numbers.judge(trial)
+        return self._commands.judge(trial) if rejection is None and not self._settings.also_run else rejection
+
+    def _other_commands(self) -> list[tuple[str, Gate]]:
+        """The gates that look at results, for each further command."""
         gates = (self._compare.judge, self._compare.output, self._orders.judge, self._numbers.judge)
         named = [*zip(GATES[2:], gates, strict=False), (GATES[7], self._checks.safety)]
-        if trial.declared.kernels and not self._settings.also_run:
-            return [(OTHER_COMMANDS, OtherCommands(self._reference, named[:3]).judge)]
         return [also_run(command, named) for command in self._settings.also_run]
 
     def _edit(self, trial: Trial) -> Rejection | None:

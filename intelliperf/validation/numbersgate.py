@@ -107,6 +107,7 @@ class NumbersGate:
             if isinstance(found, Rejection):
                 return found
             told[alteration] = found
+        trial.unaltered = any(told[one].failed for one in alterations if one in ALTERATIONS and one.of_arguments)
         whole = summed([told[alteration] for alteration in alterations])
         status = CheckStatus.PASSED if whole.passed else CheckStatus.NOT_RUN
         unseen = "; ".join([*whole.failed, *whole.unseen, *_uncounted(trial)]) if whole.passed else ""

@@ -1,6 +1,7 @@
-"""The gates of results once more with other numbers in the command, for candidates with kernels of their own.
+"""The gates of results once more with other numbers in the command, where launches did not show other sizes.
 
-No launch of theirs stands for a launch of the original, so that no argument can be altered: the program is run for
+No launch of a candidate with kernels of its own stands for one of the original, so that no argument can be altered; the
+original may have no one answer where it is; and a grid may go by what no kernel is handed. The program is then run for
 other sizes as a whole. The user's own further commands take the place of these.
 """
 
@@ -25,7 +26,7 @@ from intelliperf.validation.verdicts import Gate, through
 NAME = "other numbers in the command"
 _NUMBER = re.compile(r"(|--?[A-Za-z][-\w]*=|-[A-Za-z])(\d{1,9})")
 _LEAST, _MOST = 4, 1 << 26  # below are modes and counts of processes rather
-_MOST_COMMANDS = 6
+_MOST_COMMANDS, _FEW_COMMANDS = 6, 3  # few: where arguments were altered as well
 _MOST_SECONDS = 60.0  # no further command is begun then
 _LONG_S = 5.0  # an original that takes longer is not given more to do
 _SIZES = "other sizes than this command's (with kernels of its own no argument of a launch is altered)"
@@ -60,11 +61,14 @@ class OtherCommands:
         self._gates = gates
 
     def judge(self, trial: Trial) -> Rejection | None:
+        if not trial.sizes_open:
+            return None
         began, passed, late = monotonic(), [], 0
+        most = _MOST_COMMANDS if trial.declared.kernels or trial.unaltered else _FEW_COMMANDS
         calibration, _ = self._reference.calibration(trial)
         longer = calibration.ended.seconds <= _LONG_S
         own = trial.case.reference.command
-        for word in islice(other_words(own, longer), _MOST_COMMANDS):
+        for word in islice(other_words(own, longer), most):
             if monotonic() - began > _MOST_SECONDS:
                 late += 1
                 continue
@@ -94,5 +98,7 @@ class OtherCommands:
                 NAME, CheckStatus.PASSED, "the same by " + ", ".join(f"`{one}`" for one in passed), unseen=unseen
             )
             return
+        if not trial.declared.kernels:
+            return  # the gates that leave sizes open say so
         why = "the command has no numbers with which the original runs otherwise"
         trial.note(NAME, CheckStatus.NOT_RUN, f"{_SIZES}: {why}; name other commands with --also-run")

@@ -140,6 +140,7 @@ class Trial:
     timing: Timing = Timing(())
     proven: Mapping[Key, Account] = field(default_factory=dict)  # by algebra, the same real numbers
     coverage: str = ""  # where other orders were not followed to the end
+    unaltered: bool = False  # no launch with another argument could be held to the original's
     reached: Reached = field(default_factory=Reached)  # what all its runs executed of its kernels
     on_recordings: bool = False  # recorded dispatches decide
     replayed: Trial | None = None  # what the gates found out there, where it won
@@ -155,6 +156,13 @@ class Trial:
         """How altered launches of original and candidate come by their grids, where their host code tells."""
         mine, theirs = self.static.grids or (None, None)
         return Interception(other_grids=mine), Interception(other_grids=theirs)
+
+    @property
+    def sizes_open(self) -> bool:
+        """Are sizes other than the command's not checked by altering arguments, or grids that the host chooses?"""
+        grids = self.static.grids
+        chosen = self.declared.geometry and (grids is None or any("=" in one for side in grids for one in side))
+        return self.declared.kernels or self.unaltered or chosen
 
     @property
     def application(self) -> Application:

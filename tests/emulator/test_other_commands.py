@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -66,10 +67,12 @@ class _Numbered(Bench):
         return replace(built, command=(built.command[0], *self.numbers))
 
 
-def _verdict(bench: _Numbered, changes: list[tuple[str, str]], *numbers: str) -> Verdict:
+def _verdict(
+    bench: _Numbered, changes: list[tuple[str, str]], *numbers: str, declares: Declaration = KERNELS
+) -> Verdict:
     bench.numbers = numbers
     bench.reference = replace(bench.reference, command=(bench.reference.command[0], *numbers))
-    return bench.verdict(*changes, declares=KERNELS)
+    return bench.verdict(*changes, declares=declares)
 
 
 @pytest.fixture(scope="module")
@@ -96,3 +99,26 @@ def test_a_command_without_numbers_is_not_checked_for_other_sizes_which_is_said_
     verdict = _verdict(bench, FUSED)
     assert verdict.outcome in (Outcome.ACCEPTED, Outcome.NOT_FASTER), verdict.detail
     assert verdict.left_open[0].startswith("other numbers in the command: other sizes than this command's")
+
+
+ROWS = """#include <cstdlib>
+#include <hip/hip_runtime.h>
+__global__ void rows(const int* in, int* out) { out[blockIdx.x] = 3 * in[blockIdx.x]; }
+int main(int argc, char** argv) {
+  const int n = argc > 1 ? atoi(argv[1]) : 200;
+  int *in, *out, host[1000];
+  for (int i = 0; i < n; ++i) host[i] = i;
+  if (n > 1000 || hipMalloc(&in, n * 4) || hipMalloc(&out, n * 4) || hipMemset(out, 0, n * 4)) return 1;
+  hipMemcpy(in, host, n * 4, hipMemcpyHostToDevice);
+  rows<<<n, 1>>>(in, out);
+  return hipMemcpy(host, out, n * 4, hipMemcpyDeviceToHost);
+}
+"""
+
+
+def test_a_grid_of_what_no_kernel_is_handed_is_that_of_other_sizes_too(tmp_path: Path) -> None:
+    bench = _Numbered(tmp_path, ROWS, "app.hip", "rows")
+    verdict = _verdict(
+        bench, [("rows<<<n, 1>>>", "rows<<<n / 4 * 4, 1>>>")], "100", declares=Declaration(geometry=True)
+    )
+    assert verdict.outcome is Outcome.WRONG_OUTPUT and "app 50`: " in verdict.detail, verdict.detail
