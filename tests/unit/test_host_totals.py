@@ -64,6 +64,12 @@ def test_a_loop_over_all_that_was_copied_is_taken_out_with_the_copy():
     assert not any(word in text for word in ("malloc", "@free", "hipMemcpy", " load ", "%n4 "))
 
 
+def test_a_copy_beside_another_one_has_no_place_of_its_own():
+    other = "  %99 = call i32 @hipMemcpy(ptr noundef %0, ptr noundef %0, i64 8, i32 noundef 2), !dbg !9"
+    _, found = totalled(FUNCTION.replace("  ret i32", f"{other}\n  ret i32"))
+    assert [total.places for total in found] == [()]
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

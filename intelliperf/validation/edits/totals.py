@@ -99,7 +99,12 @@ def totalled(ir: str) -> tuple[str, tuple[Total, ...]]:
     if not found:
         return ir, ()
     notes = parse(ir).notes
-    totals = tuple(replace(total, places=tuple(_places(call, notes))) for total, call in found)
+    others = {tuple(_places(row, notes)) for row in rows if "Memcpy" in call_operands(row)[0]}
+    sites = [tuple(_places(call, notes)) for _, call in found]
+    totals = tuple(
+        replace(total, places=site if site not in others else ())  # a run could not tell it from its neighbour
+        for (total, _), site in zip(found, sites, strict=True)
+    )
     return "\n".join([*rows, *_declarations(totals)]), totals
 
 
