@@ -14,7 +14,7 @@ from intelliperf.report.drawings import bar, heat_map
 def findings(report: Report, sources: Mapping[Path, str]) -> Iterator[str]:
     """With the lines that are blamed, and the lines around them where `sources` has the file."""
     if len(report.diagnoses) > 1:
-        yield "<h2>Findings</h2>" + "".join(_diagnosis(one, report.device, sources) for one in report.diagnoses)
+        yield "<h2>Findings</h2>" + "".join(_diagnosis(one, report, sources) for one in report.diagnoses)
     elif report.finding is not None:
         yield f"<h2>Finding</h2><p>{escape(report.finding.sentence)}</p>"
         if report.evidence:
@@ -33,12 +33,12 @@ def process(report: Report) -> Iterator[str]:
         yield f"<p>{escape(finding.cure)}</p>"
 
 
-def _diagnosis(diagnosis: Diagnosis, device: Device, sources: Mapping[Path, str]) -> str:
+def _diagnosis(diagnosis: Diagnosis, report: Report, sources: Mapping[Path, str]) -> str:
     won = ' <span class="tag good">improved</span>' if diagnosis.accepted else ""
-    parts = [f"<h3>{escape(wording.finding_in_short(diagnosis))}{won}</h3>"]
+    parts = [f"<h3>{escape(wording.finding_in_short(diagnosis, report.diagnoses))}{won}</h3>"]
     parts.append(f"<p>{escape(diagnosis.finding.sentence)}</p>")
     if diagnosis.evidence:
-        parts.append(_evidence(diagnosis.finding, diagnosis.evidence, device, sources))
+        parts.append(_evidence(diagnosis.finding, diagnosis.evidence, report.device, sources))
     if diagnosis.note:
         parts.append(f"<p>{escape(diagnosis.note)}</p>")
     return "".join(parts)

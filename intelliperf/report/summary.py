@@ -45,7 +45,7 @@ def _findings(report: Report) -> Iterator[str]:
     yield from ("", "## Findings", "")
     for rank, diagnosis in enumerate(report.diagnoses, 1):
         won = " **improved**" if diagnosis.accepted else ""
-        yield f"{rank}. {wording.finding_in_short(diagnosis)}{won}: {diagnosis.finding.sentence}"
+        yield f"{rank}. {wording.finding_in_short(diagnosis, report.diagnoses)}{won}: {diagnosis.finding.sentence}"
         yield from (f"   {_evidence_line(item, report.device)}" for item in diagnosis.evidence)
         yield from (f"   - lines found by {way}" for way in wording.ways(diagnosis.evidence))
         if diagnosis.note:

@@ -65,7 +65,7 @@ def _attempts(report: Report) -> Iterator[str]:
 def _findings(report: Report) -> Iterator[str]:
     for number, diagnosis in enumerate(report.diagnoses, 1):
         won = ", improved" if diagnosis.accepted else ""
-        yield f"  {number}. {wording.finding_in_short(diagnosis)}{won}"
+        yield f"  {number}. {wording.finding_in_short(diagnosis, report.diagnoses)}{won}"
         yield f"     {diagnosis.finding.sentence}"
         yield from _where(diagnosis.evidence, report, "     ")
         if diagnosis.note:

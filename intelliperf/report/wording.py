@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -16,6 +17,7 @@ from intelliperf.records import (
     Device,
     Diagnosis,
     Ending,
+    Kernel,
     KernelProfile,
     Measurement,
     MemorySpace,
@@ -42,6 +44,7 @@ from intelliperf.sentences import (
     why_not_to_patch,
 )
 
+_SPECIAL = re.compile(r"[.^$*+?{}\[\]\\|()]")  # in a regular expression, which -k takes
 _TELLABLE = 1.001
 _FOR_TIME = " for its time alone, no gate found it wrong"
 _WORTH_A_HEADLINE = 1.02  # gain of the whole application below which a kernel's own would mislead
@@ -227,7 +230,7 @@ def headline(report: Report) -> str:
 def _unpursued(report: Report) -> str:
     """The first finding of a run that pursued none, with the reason."""
     first, more = report.diagnoses[0], len(report.diagnoses) - 1
-    whom = finding_in_short(first) + (f" (and {more} more)" if more else "")
+    whom = finding_in_short(first, report.diagnoses) + (f" (and {more} more)" if more else "")
     return f"{whom}: {first.note or 'not pursued'}"
 
 
@@ -241,7 +244,7 @@ def told_by_headline(report: Report) -> Attempt | None:
 def _main_finding(report: Report) -> str:
     """The first diagnosis; where the application would hardly feel its end, that stands first, with what it would."""
     first = report.diagnoses[0]
-    told, ceiling = finding_in_short(first), first.finding.gain_ceiling
+    told, ceiling = finding_in_short(first, report.diagnoses), first.finding.gain_ceiling
     if ceiling >= _WORTH_A_HEADLINE:
         return told
     longest = max(report.other_time, key=lambda other: other.share, default=None)
@@ -340,11 +343,17 @@ def shown_first(report: Report) -> Iterator[tuple[str, str]]:
     yield "not checked", opened(report)
 
 
-def finding_in_short(diagnosis: Diagnosis) -> str:
-    """ "atomicContention in signal_energy, signal_energy.hip:25"."""
-    finding = diagnosis.finding
+def finding_in_short(diagnosis: Diagnosis, among: Sequence[Diagnosis] = ()) -> str:
+    """ "atomicContention in signal_energy, signal_energy.hip:25", told apart from those `among` which it stands."""
     where = f", {place_of(diagnosis.evidence[0])}" if diagnosis.evidence else ""
-    return f"{finding.formula} in {unqualified(finding.profile.kernel.name)}{where}"
+    return f"{diagnosis.finding.formula} in {_called(diagnosis.finding.profile.kernel, among)}{where}"
+
+
+def _called(kernel: Kernel, among: Sequence[Diagnosis]) -> str:
+    """`reduce`; where another instance of it has a finding as well, the name that the profile has for this one."""
+    short = unqualified(kernel.name)
+    others = {one.finding.profile.kernel.name for one in among} - {kernel.name}
+    return kernel.name if any(unqualified(other) == short for other in others) else short
 
 
 def next_command(report: Report, given: Sequence[str] = ()) -> str:
@@ -356,7 +365,8 @@ def next_command(report: Report, given: Sequence[str] = ()) -> str:
     if not findings:
         return ""
     finding = findings[0]
-    words = ["intelliperf", "-f", finding.formula, "-k", unqualified(finding.profile.kernel.name)]
+    pattern = _SPECIAL.sub(r"\\\g<0>", _called(finding.profile.kernel, report.diagnoses))
+    words = ["intelliperf", "-f", finding.formula, "-k", pattern]
     return command_line([*words, *given, "--", *report.application.command])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+import shlex
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -257,6 +258,22 @@ def test_a_bottleneck_that_the_application_does_not_feel_is_no_headline(report: 
         found, ending=Ending.NOTHING_TO_IMPROVE, diagnoses=(dataclasses.replace(small, note=note),)
     )
     assert wording.headline(left) == f"nothing to improve: {wording.finding_in_short(small)}: {note}"
+
+
+def test_findings_of_two_instances_of_a_kernel_are_told_apart(report: Report) -> None:
+    assert report.finding is not None
+
+    def found(name: str, symbol: str) -> Diagnosis:
+        profile = report.finding.profile
+        kernel = dataclasses.replace(profile.kernel, name=name, symbol=symbol)
+        return Diagnosis(dataclasses.replace(report.finding, profile=dataclasses.replace(profile, kernel=kernel)), ())
+
+    both = (found("sum<float*, 2>", "_Z1a"), found("sum<int, 2>", "_Z1b"), found("void ns::scan<int>(int*)", "_Z1c"))
+    shown = [wording.finding_in_short(one, both).removeprefix("atomicContention in ") for one in both]
+    assert shown == ["sum<float*, 2>", "sum<int, 2>", "scan"]
+    command = wording.next_command(dataclasses.replace(report, ending=Ending.DIAGNOSED, diagnoses=both))
+    pattern = shlex.split(command)[4]
+    assert re.search(pattern, "sum<float*, 2>") and not re.search(pattern, "sum<int, 2>")
 
 
 def test_a_diagnosis_without_a_finding_says_so(report: Report) -> None:
