@@ -294,6 +294,12 @@ def test_a_block_whose_threads_do_not_meet_is_cut_into_parts(tmp_path: Path) -> 
     assert "have blocks of different sizes" in declined(tmp_path / "d", twice, rule=SMALLER)
 
 
+def test_lds_of_another_kernel_is_nobody_else_s(tmp_path: Path) -> None:
+    other = "__global__ void other(float* p) {\n  extern __shared__ float s[];\n  p[0] = s[0];\n}\n"
+    program = HALVES.replace("threads = 48", "threads = 256").replace("int main", f"{other}int main")
+    assert propose(tmp_path, program, rule=SMALLER).candidate is not None
+
+
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
@@ -304,6 +310,7 @@ def test_a_block_whose_threads_do_not_meet_is_cut_into_parts(tmp_path: Path) -> 
         ("  float x = in[i];", "  float x = __shfl(in[i], 0);", "depends on the order of threads (__shfl)"),
         ("  float x = in[i];", "  float x = in[i] + size();", "size, which the kernel calls, uses blockDim"),
         ("  float x = in[i];", "  dim3 b = blockIdx;\n  float x = in[i] + b.x;", "blockIdx"),
+        ("__global__ void halves", "extern __shared__ float all[];\n__global__ void halves", "LDS of any size"),
     ],
 )  # fmt: skip
 def test_blocks_that_a_kernel_may_notice_keep_their_size(tmp_path: Path, old: str, new: str, reason: str) -> None:

@@ -20,6 +20,7 @@ from intelliperf.codegen.rules.polynomials import Algebra, Polynomial, atom
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
 from intelliperf.codegen.rules.relabel import check_relabelling, coordinate_reads, kernel_of, kernel_place
 from intelliperf.codegen.rules.statements import callee_name
+from intelliperf.codegen.rules.whole_waves import without_other_kernels
 from intelliperf.codegen.syntax.tree import Node
 from intelliperf.records import Declaration
 
@@ -81,7 +82,8 @@ def _check_kernel(problem: Problem, place: Place, kernel: Node) -> None:
             raise NotApplicable(f"{place}: the kernel has a barrier on line {node.line}")
         if node.reference is not None and node.reference.name in ("threadIdx", "blockIdx", "blockDim", "gridDim"):
             raise NotApplicable(f"{place}: {node.reference.name} is used as a whole on line {node.line}")
-    if any(re.search(r"extern\s+__shared__", text) for text in problem.task.sources.values()):
+    texts = (without_other_kernels(text, kernel.name) for text in problem.task.sources.values())
+    if any(re.search(r"extern\s+__shared__", text) for text in texts):
         raise NotApplicable(f"{place}: there is LDS of any size (extern __shared__) in the sources")
 
 

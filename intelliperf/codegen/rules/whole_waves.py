@@ -108,7 +108,7 @@ def _check_surroundings(problem: Problem, place: Place, kernel: Node) -> None:
         raise NotApplicable(f"{place}: the kernel has bounds for its blocks")
     objects = any(_makes_or_asks_object(node) for node in kernel.everything())
     for text in problem.task.sources.values():
-        if re.search(r"extern\s+__shared__", _without_other_kernels(text, kernel.name)):
+        if re.search(r"extern\s+__shared__", without_other_kernels(text, kernel.name)):
             raise NotApplicable(f"{place}: there is LDS of any size (extern __shared__) in the sources")
         for region in outline.functions(text):
             body = outline.encoded(text)[region.start : region.end]
@@ -118,7 +118,7 @@ def _check_surroundings(problem: Problem, place: Place, kernel: Node) -> None:
                 raise NotApplicable(f"{place}: the device function {region.name} uses {used.group()}")
 
 
-def _without_other_kernels(text: str, kernel: str) -> str:
+def without_other_kernels(text: str, kernel: str) -> str:
     """The code of a source but for what only other kernels see."""
     data, kept, end = outline.encoded(text), b"", 0
     for region in outline.functions(text):
