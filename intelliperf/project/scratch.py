@@ -28,6 +28,9 @@ from intelliperf.processes.storage import refuse_full_disk, storage_errors, writ
 from intelliperf.project.journal import RUN_DIRECTORY_MARK, SCRATCH
 from intelliperf.records import Application, FileEdit, content_hash
 
+# What our drop-ins make depends on variables that caches of compilers do not know: an object of another chip, or one
+# that records nothing, would be taken for the one that is asked for.
+_COMPILED_ALWAYS = {"CCACHE_DISABLE": "1", "SCCACHE_RECACHE": "1"}
 _FICLONE = 0x40049409  # linux/fs.h
 SOURCE_SUFFIXES = frozenset(
     {".c", ".cc", ".cpp", ".cxx", ".cu", ".cuh", ".h", ".hh", ".hpp", ".hxx", ".hip", ".inc", ".inl", ".ipp", ".tpp"}
@@ -231,7 +234,8 @@ class Workspace:
         """
         temporary = self.root / "tmp"  # goes with the copy, also where a compiler is killed
         temporary.mkdir(exist_ok=True)
-        additions = {**dict(self.application.environment), "TMPDIR": str(temporary), **environment}
+        own = {**_COMPILED_ALWAYS, "TMPDIR": str(temporary)}
+        additions = {**dict(self.application.environment), **own, **environment}
         done = nothing_run(logs)
         for number, command in enumerate(self.original.build_commands):
             argv = [self._all_inside(argument) for argument in command]

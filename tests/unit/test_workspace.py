@@ -87,6 +87,13 @@ def test_a_large_file_keeps_its_holes(project: Path, tmp_path: Path) -> None:
         assert data.read(7) == b"middle\0"
 
 
+def test_a_cache_of_compilers_serves_no_object_of_another_build(project: Path, tmp_path: Path) -> None:
+    build = ("/bin/sh", "-c", 'test "$CCACHE_DISABLE$SCCACHE_RECACHE" = 11')
+    variables = (("CCACHE_DIR", str(tmp_path)),)
+    space = Workspace.create(Application(("./app",), project, project, (build,), variables), tmp_path / "w")
+    assert space.build({}, 20, tmp_path / "logs").ok
+
+
 def test_a_build_that_names_the_project_absolutely_writes_to_the_copy(project: Path, tmp_path: Path) -> None:
     build = ("/bin/sh", "-c", f"echo new > '{project}/app' && echo '{project}-other' > named")
     space = Workspace.create(Application(("./app",), project, project, (build,)), tmp_path / "w")
