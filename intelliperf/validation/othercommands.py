@@ -25,7 +25,7 @@ from intelliperf.validation.verdicts import Gate, through
 
 NAME = "other numbers in the command"
 _NUMBER = re.compile(r"(|--?[A-Za-z][-\w]*=|-[A-Za-z])(\d{1,9})")
-_LEAST, _MOST = 4, 1 << 26  # below are modes and counts of processes rather
+_LEAST, _MOST = 2, 1 << 26
 _MOST_COMMANDS, _FEW_COMMANDS = 6, 3  # few: where arguments were altered as well
 _MOST_SECONDS = 60.0  # no further command is begun then
 _LONG_S = 5.0  # an original that takes longer is not given more to do
