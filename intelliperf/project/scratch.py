@@ -26,6 +26,7 @@ from intelliperf.processes.process import Completed, nothing_run, run
 from intelliperf.processes.secrets import mask_logs, without_secrets
 from intelliperf.processes.storage import refuse_full_disk, storage_errors, write_atomically
 from intelliperf.project.journal import RUN_DIRECTORY_MARK, SCRATCH
+from intelliperf.project.submodules import absent_submodules
 from intelliperf.records import Application, FileEdit, content_hash
 
 # What our drop-ins make depends on variables that caches of compilers do not know: an object of another chip, or one
@@ -81,7 +82,7 @@ def read_text(path: Path) -> str:
 
 @dataclass(frozen=True)
 class Built:
-    """How a build ended. `errors` are the compiler's first complaints, empty when it worked."""
+    """How a build ended. `errors` are the compiler's first complaints and what is known of them; none if it worked."""
 
     ok: bool
     completed: Completed
@@ -244,7 +245,8 @@ class Workspace:
             if not done.ok:
                 refuse_full_disk(self.tree)
                 home = str(self.original.project)
-                return Built(False, done, tuple(e.replace(str(self.tree), home) for e in _first_errors(done)))
+                errors = [error.replace(str(self.tree), home) for error in _first_errors(done)]
+                return Built(False, done, (*errors, *filter(None, [absent_submodules(self.original.project)])))
         return Built(True, done, ())
 
     def remove(self) -> None:

@@ -94,6 +94,21 @@ def test_a_cache_of_compilers_serves_no_object_of_another_build(project: Path, t
     assert space.build({}, 20, tmp_path / "logs").ok
 
 
+def test_a_failing_build_names_submodules_without_files(project: Path, tmp_path: Path) -> None:
+    (project / ".git").mkdir()
+    (project / ".gitmodules").write_text(
+        '[submodule "a"]\n\tpath = lib/a\n\turl = x\n[submodule "b"]\n  path = lib/b\n'
+    )
+    (project / "lib" / "a").mkdir(parents=True)
+    (project / "lib" / "b").mkdir()
+    (project / "lib" / "b" / "b.h").touch()
+    build = ("/bin/sh", "-c", "echo \"a.cu:1:10: fatal error: 'a.h' file not found\" >&2; exit 1")
+    space = Workspace.create(Application(("./app",), project, project, (build,)), tmp_path / "w")
+    told = space.build({}, 20, tmp_path / "logs").complaint()
+    assert "'a.h' file not found" in told
+    assert told.endswith("submodules without files: lib/a; run git submodule update --init --recursive")
+
+
 def test_a_build_that_names_the_project_absolutely_writes_to_the_copy(project: Path, tmp_path: Path) -> None:
     build = ("/bin/sh", "-c", f"echo new > '{project}/app' && echo '{project}-other' > named")
     space = Workspace.create(Application(("./app",), project, project, (build,)), tmp_path / "w")
