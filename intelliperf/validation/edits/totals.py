@@ -82,9 +82,10 @@ def totalled(ir: str) -> tuple[str, tuple[Total, ...]]:
     rows: list[str] = []
     found: list[tuple[Total, str]] = []
     for function in lines_of(ir):
-        changed = with_named_values(function) if function[0].startswith("define ") else function
+        copies = function[0].startswith("define ") and any("Memcpy" in line for line in function)
+        changed = with_named_values(function) if copies else function
         count, at = len(found), 0
-        while at < len(changed):
+        while copies and at < len(changed):
             if call_operands(changed[at])[0].removesuffix("_ptsz") in _COPIES:
                 call = changed[at]
                 try:
