@@ -670,7 +670,8 @@ void OtherNumbers::alter_wide(const LaunchRequest& request, uint32_t variant) {
   alter_size(request, wide.size);
   altered_.watched = wide.size.larger || may_be_watched(request);
   size_t number = 0;
-  if (wide.size.larger || wide.data == WideLaunch::Data::kLong) vary_rooms(request, wide.bits);
+  const bool short_rows = wide.data == WideLaunch::Data::kBeyond && !wide.size.values.empty();
+  if (wide.size.larger || short_rows || wide.data == WideLaunch::Data::kLong) vary_rooms(request, wide.bits);
   for (const WidePart& part : wide_parts(request)) {
     const auto& [allocation, numbers, member] = part;
     const uint32_t each = numbers.of.number.bytes;

@@ -17,8 +17,11 @@ constexpr size_t kMostFactors = 4, kMostWidths = 2, kMostLaunches = 40;
 constexpr uint64_t kMostOfPart = 24u << 20;
 constexpr uint64_t kLeastCount = 5;  // what is below is often a mode
 constexpr size_t kFewFactors = 3, kFewLopsided = 4, kMostParts = 6, kMostFar = 6, kMostOfDigits = 16;
-constexpr uint64_t kFarthest = 8;                    // one of so many reaches as far as the range does
-constexpr uint32_t kWidest = 18;                     // bits of an index into the room that memory has
+constexpr uint64_t kFarthest = 8;              // one of so many reaches as far as the range does
+constexpr uint32_t kWidest = 18;               // bits of an index into the room that memory has
+constexpr uint64_t kRoomyElements = 1u << 19;  // of four bytes, that memory has room for
+constexpr int64_t kLeastRow = 3;
+constexpr size_t kFewShort = 2;
 constexpr uint32_t kWord = 32;                       // of a total that was one of 64 bits
 constexpr uint32_t kProductOfBytes = 14, kByte = 7;  // digits of the greatest
 constexpr uint32_t kLarge = 0x3FFFFFFF;              // four of them are more than a word holds
@@ -100,6 +103,19 @@ void add_expensive(const LaunchRequest& request, const std::vector<Quantity>& sl
       parts.back().part = true;
     }
   }
+}
+
+// Rows of fewer elements, of which memory has room for more than the bits count: an index of rows is beyond them there.
+std::vector<OtherSize> of_short_rows(const LaunchRequest& request, const std::vector<Quantity>& slots, uint32_t bits,
+                                     const std::vector<LaunchShape>& beside) {
+  std::vector<OtherSize> found;
+  const auto most = int64_t(kRoomyElements / ((1ull << bits) * 9 / 8));
+  for (size_t i = 0; i < slots.size() && most >= kLeastRow; ++i) {
+    OtherSize other;
+    if (int64_t(size_in(slots[i], request)) <= most || found.size() >= kFewShort) continue;
+    if (other_size(slots, request, beside, false, i, most, other)) found.push_back(other);
+  }
+  return found;
 }
 
 // A float of so many binary digits: so many bytes, and products of two, add up to more than these, and so do integers
@@ -233,8 +249,11 @@ std::vector<WideLaunch> wide_launches(const LaunchRequest& request, const std::v
     add(own, bits);
     if (full) found.push_back({own, Data::kLowest, 0, bits});
     for (size_t b = 0; b < buffers.size(); ++b)
-      if (buffers[b].integers && buffers[b].constant && !buffers[b].narrow)
+      if (buffers[b].integers && buffers[b].constant && !buffers[b].narrow) {
         found.push_back({own, Data::kBeyond, b, bits});
+        for (const OtherSize& size : of_short_rows(request, slots, bits, beside))
+          found.push_back({size, Data::kBeyond, b, bits});
+      }
     if (written) found.push_back({own, Data::kRaised, 0, bits});
     if (has([](const WideBuffer& b) { return b.rising; })) found.push_back({own, Data::kLong, 0, bits});
     if (!may_grow) continue;
