@@ -106,7 +106,6 @@ def test_interleaved_chunks_leave_the_same_memory(tmp_path: Path) -> None:
 
 REFUSED = """
 #include <hip/hip_runtime.h>
-#define MINE t * per
 __device__ int counter;
 __device__ int next() { return ++counter; }
 __global__ void sum(const float* in, float* out, int per) {
@@ -165,10 +164,6 @@ __global__ void kept(float* a, float* o, int per) {
 __global__ void strided(float* a, int n) {
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) a[i * 9] = 1;  //@ strided
 }
-__global__ void macro(float* a, int per) {
-  const int t = blockIdx.x * blockDim.x + threadIdx.x;
-  for (int i = MINE; i < MINE + per; ++i) a[i] = 1;  //@ macro
-}
 __global__ void uneven(float* a, const int* starts) {
   const int t = blockIdx.x * blockDim.x + threadIdx.x;
   for (int i = starts[t]; i < starts[t + 1]; ++i) a[i] = 1;  //@ uneven
@@ -221,7 +216,7 @@ __global__ void once(float* a) { a[threadIdx.x * 32] = 1; }  //@ once
 @pytest.mark.parametrize(
     ("mark", "words"),
     [
-        ("sum", "each thread keeps what the loop on line 9 makes of total"),
+        ("sum", "each thread keeps what the loop on line 8 makes of total"),
         ("prefix", "reads another element of an array that the loop writes"),
         ("early", "some threads do not reach the loop"),
         ("local", "uses t, which differs between threads"),
@@ -234,7 +229,6 @@ __global__ void once(float* a) { a[threadIdx.x * 32] = 1; }  //@ once
         ("gather", "data-dependent index"),
         ("kept", "carries last"),
         ("strided", "does not count up by one"),
-        ("macro", "macro"),
         ("uneven", "not known to be a thread's chunk"),
         ("after", "counts with i, which others may use, too"),
         ("captured", "counts with i, which others may use, too"),
