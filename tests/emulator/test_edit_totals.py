@@ -108,6 +108,16 @@ def test_nothing_else_that_the_host_does_with_them_is_free(gate, old, new):
     assert gate.replaced(HALF, (old, new), declares=KERNELS).refusal != ""
 
 
+@pytest.mark.slow
+def test_an_element_that_is_copied_alone_comes_from_where_it_did(tmp_path):
+    text = SOURCE.replace("  int* counts", "  int first = 0;\n  fetch(&first, in, sizeof first);\n  int* counts")
+    text = text.replace("return 0;", "return first;")
+    gate = Gate(tmp_path, {"app.hip": text}, "parts(float*, int*, float const*, int)")
+    assert gate.replaced(HALF, declares=KERNELS).refusal == ""
+    assert gate.replaced(HALF, ("fetch(&first, in,", "fetch(&first, out,"), declares=KERNELS).refusal != ""
+    assert gate.replaced(("fetch(&first, in,", "fetch(&first, out,"), declares=KERNELS).refusal != ""
+
+
 FETCH_SUMS = "fetch(sums.data(), out, sums.size() * sizeof(float));"
 ADD_SUMS = "double sum = 0;\n  for (float each : sums) sum += each;"
 COUNTS = "int* counts = (int*)malloc(blocks * sizeof(int));"

@@ -85,7 +85,10 @@ class Host:
 
     raw: dict[Unit, str]
     _steps: dict[Needs, _Stripped] = field(default_factory=dict, compare=False, repr=False)
-    _totalled: list[tuple[Host, tuple[Total, ...]]] = field(default_factory=list, compare=False, repr=False)
+    _readable: dict[Unit, str] = field(default_factory=dict, compare=False, repr=False)
+    _totalled: dict[frozenset[int], tuple[Host, tuple[Total, ...]]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
 
     def step(self, compiler: Compiler, needs: Needs) -> dict[Unit, str]:
         return {unit: states[-1] for unit, states in self.states(compiler, needs).items()}
@@ -95,18 +98,26 @@ class Host:
             self._steps[needs] = _stripped(compiler, self.raw, needs)
         return self._steps[needs]
 
-    def totalled(self, compiler: Compiler) -> tuple[Host, tuple[Total, ...]]:
-        """Without the copies of which the host needs the total alone, and what these are."""
-        if not self._totalled:
+    def totalled(self, compiler: Compiler, sourced: frozenset[int] = frozenset()) -> tuple[Host, tuple[Total, ...]]:
+        """Without the copies of which the host needs the total alone, and what these are. `sourced`: see `totals`."""
+        if sourced not in self._totalled:
             modules: dict[Unit, str] = {}
             found: list[Total] = []
+            for unit, ir in self._plain(compiler).items():
+                mine = frozenset(number - len(found) for number in sourced)
+                text, totals_here = totals.totalled(ir, mine)
+                modules[unit] = text if totals_here else self.raw[unit]
+                found += totals_here
+            self._totalled[sourced] = Host(modules), tuple(found)
+        return self._totalled[sourced]
+
+    def _plain(self, compiler: Compiler) -> dict[Unit, str]:
+        """With loops as they are written, and copies beside them."""
+        if not self._readable:
             for unit, ir in self.raw.items():
                 readable = totals.readable(launches.without_throws(ir))
-                text, mine = totals.totalled(compiler.optimised(readable, unit.directory, totals.PLAIN_LOOPS))
-                modules[unit] = text if mine else ir
-                found += mine
-            self._totalled.append((Host(modules), tuple(found)))
-        return self._totalled[0]
+                self._readable[unit] = compiler.optimised(readable, unit.directory, totals.PLAIN_LOOPS)
+        return self._readable
 
 
 def alike_optimised(compiler: Compiler, old: Host, new: Host, needs: Needs) -> tuple[dict[Unit, str], dict[Unit, str]]:
@@ -147,9 +158,11 @@ def _without_totals(
 ) -> HostDifference | None:
     """None where they differ without these copies, too, or there are none."""
     pairs = common_totals(compiler, old, new)
-    if not pairs:
+    # What either copies whole, one element that is, comes from the same place.
+    whole = frozenset(number for number, pair in enumerate(pairs) if not any(total.how for total in pair))
+    if len(whole) == len(pairs):
         return None
-    mine, theirs = old.totalled(compiler)[0], new.totalled(compiler)[0]
+    mine, theirs = (side.totalled(compiler, whole)[0] for side in (old, new))
     try:
         stripped = alike_optimised(compiler, mine, theirs, Needs.KERNELS)
         found = _difference(stripped[0], stripped[1], Needs.KERNELS, called_elsewhere)

@@ -9,7 +9,7 @@ element is read as it is.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import PurePath
@@ -74,10 +74,11 @@ def _as(header: str, attribute: str) -> str:
     return re.sub(r" #\d+", f" {attribute}", header, count=1)
 
 
-def totalled(ir: str) -> tuple[str, tuple[Total, ...]]:
+def totalled(ir: str, sourced: Collection[int] = ()) -> tuple[str, tuple[Total, ...]]:
     """The module without these copies, and what they are, in the order of the text.
 
-    `ir`: optimised, loops not rotated. A copy is numbered by its place among those that are taken out.
+    `ir`: optimised, loops not rotated. A copy is numbered by its place among those that are taken out. What is left of
+    those in `sourced` names where they copy from.
     """
     rows: list[str] = []
     found: list[tuple[Total, str]] = []
@@ -89,7 +90,7 @@ def totalled(ir: str) -> tuple[str, tuple[Total, ...]]:
             if call_operands(changed[at])[0].removesuffix("_ptsz") in _COPIES:
                 call = changed[at]
                 try:
-                    total, changed = _without(changed, at, len(found))
+                    total, changed = _without(changed, at, len(found), len(found) in sourced)
                 except NotTotalled:
                     pass
                 else:
@@ -113,7 +114,7 @@ def _declarations(totals: tuple[Total, ...]) -> list[str]:
     kinds = dict.fromkeys(total.element for total in totals)
     return [
         f"define internal void {NOTHING}() alwaysinline nounwind {{\n  ret void\n}}",
-        "declare i32 @intelliperf.brings(i32) nounwind",
+        "declare i32 @intelliperf.brings(i32, ptr) nounwind",
         *(f"declare {kind} @intelliperf.total.{kind}(i32) nounwind" for kind in kinds),
     ]
 
@@ -131,7 +132,7 @@ def _places(call: str, notes: Mapping[str, str]) -> Iterator[Place]:
         note = notes.get(outer[1], "") if outer else ""
 
 
-def _without(lines: list[str], at: int, number: int) -> tuple[Total, list[str]]:
+def _without(lines: list[str], at: int, number: int, sourced: bool) -> tuple[Total, list[str]]:
     """The function without the copy in this line. Raises `NotTotalled`."""
     body = FunctionBody(lines)
     values = values_of(lines[at])
@@ -163,8 +164,9 @@ def _without(lines: list[str], at: int, number: int) -> tuple[Total, list[str]]:
         raise NotTotalled
     total = replace(_total(loops, {one: kind for one, kind in alone.items() if one not in seeds}, copied), room=room)
     brought = f"%brought.{number}"
+    source = values[1] if sourced else "null"
     gone[at] = [
-        f"{lines[at].partition(' = ')[0]} = call i32 @intelliperf.brings(i32 {number})",
+        f"{lines[at].partition(' = ')[0]} = call i32 @intelliperf.brings(i32 {number}, ptr {source})",
         f"  {brought} = call {total.element} @intelliperf.total.{total.element}(i32 {number})",
     ]
     rows = _rewritten(body, gone, loops, brought)
