@@ -27,7 +27,7 @@ class TotalledCopy:
 
 @dataclass(frozen=True)
 class Totalled:
-    """By number of the point of comparison: what is copied between it and the next. `buffers` are all that are."""
+    """By number of the point of comparison: what is copied between it and the next."""
 
     copies: Mapping[int, tuple[TotalledCopy, ...]] = field(default_factory=dict)
 
