@@ -298,7 +298,7 @@ def _samples(chain: _Chain) -> str:
 def _symbol(chain: _Chain) -> str:
     chain.built()
     if not chain.symbol:
-        raise IntelliPerfError("no kernel of the probe was traced")
+        raise IntelliPerfError("no kernel of the probe was seen, by rocprofv3 or by our tools library")
     return chain.symbol
 
 
@@ -316,6 +316,7 @@ def _interception(chain: _Chain) -> str:
         raise IntelliPerfError(
             "the tools library saw no dispatch with its three arguments: is another tool registered?"
         )
+    chain.symbol = chain.symbol or launches[0].kernel
     geometry = launches[0].grid[0] * launches[0].block[0]
     if geometry != SELF_TEST_THREADS:
         raise IntelliPerfError(f"a dispatch of {geometry} threads was seen, {SELF_TEST_THREADS} were launched")
@@ -355,7 +356,7 @@ def _instrumentation(chain: _Chain) -> str:
     from intelliperf.records import AccessKind, Kernel
     from intelliperf.rocm import recording
 
-    kernel = Kernel(chain.symbol, "probe")
+    kernel = Kernel(_symbol(chain), "probe")
     logs = chain.made("records")
     with recording.recording_beside(chain.built(), kernel, chain.backend.probe(), _DEADLINE_S, logs) as recording_of:
         recorded = recording_of()
@@ -374,10 +375,10 @@ _STEPS: dict[str, Callable[[_Chain], str]] = {
     "build": _build,
     "trace": _trace,
     "counters": _counters,
+    "tools library": _interception,  # tells the kernel's symbol, too, where nothing was traced
+    "buffers": _buffers,
     "source lines": _code_object,
     "PC samples": _samples,
-    "tools library": _interception,
-    "buffers": _buffers,
     "instrumentation": _instrumentation,
 }
 _WITHOUT_DEVICE: dict[str, Callable[[_Chain], str]] = {

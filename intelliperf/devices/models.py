@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 
-from intelliperf.devices.figures import ALIASES, UNPUBLISHED, chips, figures_of
+from intelliperf.devices.figures import ALIASES, NOT_MODELLED, chips, figures_of
 from intelliperf.errors import UsageError
 from intelliperf.records import Device, DeviceLimits
 
@@ -16,6 +16,9 @@ DEFAULT_TARGETS: Mapping[str, str] = {"hip": "mi300x", "cuda": "h100"}
 
 # How amd-smi names the modes of compute units and of memory; SPX and NPS1 are the whole chip.
 _PARTITION = re.compile(r"(?P<chip>mi3\w+?)(?P<modes>(?:[sdtqc]px|nps[1248])+)")
+# As in `gfx942:sramecc+:xnack-`, see LLVM's AMDGPUUsage.
+_FEATURES = re.compile(r"(?<=\w)(?::(?:xnack|sramecc)[+-])+$")
+_MAKERS = re.compile(r"^(?:(?:amd|nvidia|instinct|geforce|tesla|radeon[ _-]*pro|radeon(?=[ _-]*rx))[ _-]*)+(?=\w)")
 
 KEYS = (
     "name",
@@ -72,9 +75,10 @@ def target_names() -> tuple[str, ...]:
 
 def resolve(target: str) -> str:
     """The name of the chip that `target` means: a name in any case and with separators, a data sheet's too, or an
-    architecture.
+    architecture, with or without the features of a target ID.
 
-    Raises `UsageError` for any other word, with what may have been meant, and for a part of a chip.
+    Raises `UsageError` for any other word, with what may have been meant, for a chip that is known and not modelled,
+    and for a part of a chip.
     """
     spelled = _bare(target)
     part = _PARTITION.fullmatch(spelled)
@@ -84,11 +88,10 @@ def resolve(target: str) -> str:
     spelled = part["chip"] if part else spelled
     spelled = ALIASES.get(spelled, spelled)
     spelled = next((chip for chip in chips() if _bare(str(figures_of(chip)["name"][0])) == spelled), spelled)
-    if spelled in UNPUBLISHED:
-        raise UsageError(
-            f"{target} is not modelled: too little is published of it; the nearest is {UNPUBLISHED[spelled]}"
-        )
     if spelled not in chips():
+        for known, (why, nearest) in NOT_MODELLED.items():
+            if re.fullmatch(known.replace("#", r"\d").replace("*", r"\w*"), spelled):
+                raise UsageError(f"{target} is not modelled: {why}; the nearest that is modelled is {nearest}")
         near = get_close_matches(spelled, [*chips(), *ALIASES], 1, cutoff=0.5)
         meant = f"did you mean {near[0]}? It is one of" if near else "choose one of:"
         raise UsageError(f"unknown target {target!r}; {meant} {', '.join(chips())}; or an architecture such as gfx942")
@@ -96,7 +99,9 @@ def resolve(target: str) -> str:
 
 
 def _bare(name: str) -> str:
-    return name.strip().lower().replace("-", "").replace("_", "").replace(" ", "")
+    """Without separators, makers and families, and the features that a target ID names behind its architecture."""
+    name = _FEATURES.sub("", name.strip().lower())
+    return re.sub(r"[-_ ]", "", _MAKERS.sub("", name))
 
 
 def device_file_values(target: str) -> dict[str, str | int | float]:

@@ -49,6 +49,17 @@ def test_every_step_is_tried_and_the_bundle_holds_its_logs(
     assert any(name.endswith("run.stderr") or "trace" in name for name in names)
 
 
+@pytest.mark.slow
+def test_without_rocprofv3_every_step_that_can_do_without_it_passes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert examine_amd(shlex.join(LAUNCHER.words), False, tmp_path / "bundle.tar.gz") == 1
+    said = capsys.readouterr().out
+    assert "[!!] rocprofv3: " in said and "[!!] trace: for the same reason as rocprofv3" in said
+    for step in ("tools library", "buffers", "source lines", "instrumentation"):
+        assert f"[ok] {step}: " in said, said
+
+
 def test_without_a_device_the_cause_is_said_once_and_the_rest_is_tried(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

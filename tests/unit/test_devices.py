@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from intelliperf.devices import models as devices
-from intelliperf.devices.figures import ALIASES, figures_of
+from intelliperf.devices.figures import ALIASES, NOT_MODELLED, figures_of
 from intelliperf.errors import UsageError
 
 
@@ -56,8 +56,47 @@ def test_every_other_spelling_leads_to_a_chip() -> None:
 
 
 def test_a_chip_without_published_figures_is_refused_with_the_nearest() -> None:
-    with pytest.raises(UsageError, match=r"MI308X is not modelled.*nearest is mi300x"):
+    with pytest.raises(UsageError, match=r"MI308X is not modelled.*nearest that is modelled is mi300x"):
         devices.resolve("MI308X")
+
+
+@pytest.mark.parametrize(
+    ("word", "chip"),
+    [
+        ("gfx90a:xnack-", "mi250x"),
+        ("gfx942:sramecc+:xnack-", "mi300x"),
+        ("Radeon RX 9070 XT", "rx9070xt"),
+        ("AMD Radeon PRO W7900", "w7900"),
+        ("Radeon 8060S", "radeon8060s"),
+        ("NVIDIA GeForce RTX 4090", "rtx4090"),
+        ("Instinct MI-355X", "mi355x"),
+    ],
+)
+def test_makers_families_and_the_features_of_a_target_id_may_stand_with_it(word: str, chip: str) -> None:
+    assert devices.resolve(word) == chip
+
+
+@pytest.mark.parametrize(
+    ("word", "nearest"),
+    [
+        ("gfx908", "mi210"),
+        ("gfx1030", "rx7900xtx"),
+        ("gfx1102", "rx7900xtx"),
+        ("gfx1152", "radeon8060s"),
+        ("gfx803", "mi210"),
+        ("Radeon RX 7800 XT", "rx7900xtx"),
+        ("sm_120", "h200"),
+        ("Tesla V100", "a100"),
+    ],
+)
+def test_a_chip_that_is_known_and_not_modelled_is_refused_with_what_it_is(word: str, nearest: str) -> None:
+    with pytest.raises(UsageError, match=f"{word} is not modelled: .*; the nearest that is modelled is {nearest}$"):
+        devices.resolve(word)
+
+
+def test_what_is_named_as_nearest_is_modelled_and_nothing_that_is_modelled_is_named() -> None:
+    assert {nearest for _, nearest in NOT_MODELLED.values()} <= set(devices.target_names())
+    assert not set(NOT_MODELLED) & {*devices.target_names(), *ALIASES}
 
 
 def test_a_partition_is_refused_unless_it_is_the_whole_chip() -> None:
