@@ -16,6 +16,7 @@ from intelliperf.records import AccessKind, Frame, MemorySpace, Metric, Quantity
 from intelliperf.rocm.instructions import Operation
 from intelliperf.rocm.lines import Code, chains, in_project
 from intelliperf.rocm.machinesites import MachineAccess
+from intelliperf.sentences import counted
 
 SourceLine = tuple[Path, int]
 _Shape = tuple[AccessKind, MemorySpace, int]  # of an instruction: what it does, where, bytes per lane
@@ -49,10 +50,8 @@ class Agreement:
     kinds: frozenset[Kind]  # of instructions that differ somewhere
 
     def describe(self) -> str:
-        if not self.different:
-            return f"its memory instructions are those of the program as it is on all {self.compared} lines"
-        same = self.compared - len(self.different)
-        return f"its memory instructions are those of the program as it is on {same} of {self.compared} lines"
+        same = f"{self.compared - len(self.different)} of " if self.different else ""
+        return f"its memory instructions are those of the program as it is on {same}{counted(self.compared, 'line')}"
 
 
 def agreement(code: Code, recorded: Iterable[tuple[MachineAccess, tuple[Frame, ...]]], project: Path) -> Agreement:
