@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from test_altered_launches import Variants
 
 from intelliperf.records import Interception
@@ -35,6 +36,57 @@ def test_a_small_number_that_is_one_grid_by_chance_is_the_same_in_both_versions(
     altered = Interception(other_numbers=(3,), other_shapes=_SHAPES)
     source = DIAGONAL.replace("n - skipped", "n").replace("n = 50, skipped = 20", "n = 30, skipped = 7")
     assert not Variants(tmp_path, source).followed(1, altered, Interception()).divergences
+
+
+CELLS = """#include <hip/hip_runtime.h>
+__global__ void cells(int* out, int n, int m, int gap) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n && i < m + 60) out[i] = i + gap;
+}
+int main() {
+  const int n = 150, m = 90, gap = 2, threads = VARIANT ? 64 : 128;
+  int* out;
+  if (hipMalloc(&out, n * 4) || hipMemset(out, 0, n * 4)) return 1;
+  cells<<<(n + threads - 1) / threads, threads>>>(out, n, m, gap);
+  return hipDeviceSynchronize();
+}
+"""
+
+
+def test_two_sizes_that_are_raised_at_once_are_the_same_in_both_versions(tmp_path: Path) -> None:
+    """With the one raised, the blocks of one version alone would by chance be those of the other one."""
+    mine, theirs = (f"4:@1 #{n - 1} add.32 #{n} sdiv.32 trunc.32 #4294967296 or.64:#1" for n in (128, 64))
+    altered = Interception(
+        other_numbers=(3,), other_shapes=((2, 1, 1, 128, 1, 1), (3, 1, 1, 64, 1, 1)), other_grids=(mine,)
+    )
+    assert not Variants(tmp_path, CELLS).followed(1, altered, Interception(other_grids=(theirs,))).divergences
+
+
+REST = """#include <hip/hip_runtime.h>
+__global__ void rest(int* out, int n, int first, int step) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x + (VARIANT ? first : 0);
+  if (i >= first && i < n) out[i] = i + step;
+}
+int main() {
+  const int n = 50, first = 20, step = 2, threads = 16;
+  int* out;
+  if (hipMalloc(&out, n * 4) || hipMemset(out, 0, n * 4)) return 1;
+  rest<<<(n - (VARIANT ? first : 0) + threads - 1) / threads, threads>>>(out, n, first, step);
+  return hipDeviceSynchronize();
+}
+"""
+
+
+@pytest.mark.parametrize(("cells", "known"), [(">= first", True), (">= first - 40", False)])
+def test_without_a_block_nothing_has_to_be_done(tmp_path: Path, cells: str, known: bool) -> None:
+    mine = "4:@1 #15 add.32 #16 sdiv.32 trunc.32 #4294967296 or.64:#1"
+    theirs = "4:@1 @2 sub.32 #15 add.32 #16 sdiv.32 trunc.32 #4294967296 or.64:#1"
+    altered = Interception(
+        other_numbers=(3,), other_shapes=((2, 1, 1, 16, 1, 1), (4, 1, 1, 16, 1, 1)), other_grids=(mine, "&4:@1 @2")
+    )
+    variants = Variants(tmp_path, REST.replace(">= first", cells))
+    followed = variants.followed(1, altered, Interception(other_grids=(theirs, "&4:@1 @2")))
+    assert ("variant" not in followed.divergences) == known
 
 
 ROWS = """#include <hip/hip_runtime.h>

@@ -310,10 +310,15 @@ class Resizing {
 
   int64_t now(size_t i) const { return now_[i]; }
 
-  // The launch with that size, to be resized once more.
+  // The launch with that size, to be resized once more, and so the other shapes that both versions have to suit.
   Resizing after(const OtherSize& other) const {
     Resizing next = *this;
     next.grid_ = extent_of(other.grid);
+    const auto [slot, value] = other.values.front();
+    bool alike = false;
+    const std::vector<int64_t> others = beside(slot, alike);
+    for (LaunchShape& shape : next.beside_)
+      shape.grid = fit(shape.grid, shape.block, others, now_[slot], int64_t(value), alike).grid;
     for (const OtherSize::Value& one : other.values) next.now_[one.slot] = int64_t(one.bytes);
     return next;
   }
@@ -348,13 +353,8 @@ class Resizing {
     const Quantity& slot = slots_[i];
     const int64_t size = now_[i];
     if (!may_be(settings().held, slot.parameter, size, value)) return false;
-    std::vector<int64_t> others;
     bool alike = false;
-    for (size_t k = 0; k < now_.size(); ++k) {
-      if (k == i || now_[k] == 0) continue;
-      others.push_back(now_[k]);
-      alike |= now_[k] == size;
-    }
+    const std::vector<int64_t> others = beside(i, alike);
     const bool parts = size < kLeastSize && counts_blocks(slot, size, grid_, block_);
     const auto as_here = [&](const LaunchShape& shape) {
       return size >= kLeastSize || counts_blocks(slot, size, shape.grid, shape.block) == parts;
@@ -389,6 +389,17 @@ class Resizing {
   }
 
  private:
+  // The launch's other integers. `alike`: one of them has the same value.
+  std::vector<int64_t> beside(size_t i, bool& alike) const {
+    std::vector<int64_t> others;
+    for (size_t k = 0; k < now_.size(); ++k) {
+      if (k == i || now_[k] == 0) continue;
+      others.push_back(now_[k]);
+      alike |= now_[k] == now_[i];
+    }
+    return others;
+  }
+
   // Few parts that the work is split into, a block for each, and no mode: the kernel compares it with no constant.
   static bool counts_blocks(const Quantity& slot, int64_t size, const GridSize& grid, const GridSize& block) {
     if (slot.boolean || !slot.constants.empty()) return false;
@@ -399,7 +410,7 @@ class Resizing {
 
   const Kernel* kernel_;
   const std::vector<Quantity>& slots_;
-  const std::vector<LaunchShape>& beside_;
+  std::vector<LaunchShape> beside_;
   GridSize grid_, block_;
   bool tiled_, may_grow_;
   std::vector<int64_t> now_;

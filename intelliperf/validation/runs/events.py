@@ -13,6 +13,7 @@ from intelliperf.validation.runs.effort import Effort
 from intelliperf.validation.runs.side import Side, complaint
 
 NO_END = 702  # of a launch that took too long, or whose lanes all wait
+_INVALID_CONFIGURATION = 9
 _ILLEGAL_ADDRESS = 700
 _ERRORS = {  # codes that HIP and CUDA share
     _ILLEGAL_ADDRESS: "an illegal memory access",
@@ -48,6 +49,9 @@ class Rule:
     beside: Collection[str] = ()  # labels of runs that only say what may be asked of others
     doubted: Callable[[int], bool] = lambda number: False  # points where the base has no one answer: others may fail
 
+    def may_be_launched_otherwise(self, dispatch: Dispatch) -> bool:
+        return self.free_geometry in (dispatch.kernel, ANY_KERNEL)
+
     def in_question(self, sides: Sequence[Side]) -> list[Side]:
         """The sides that are left; none where nothing depends on them any more."""
         return list(sides) if any(side.label not in self.beside for side in sides) else []
@@ -72,9 +76,17 @@ def difference_of_events(label: str, expected: Message, found: Message, rule: Ru
     lds = rule.free_lds or expected.dynamic_lds == found.dynamic_lds
     if lds and (expected.grid, expected.block) == (found.grid, found.block):
         return None
-    if rule.free_geometry in (expected.kernel, ANY_KERNEL):
+    if rule.may_be_launched_otherwise(expected):
         return None
     return changed(f"{found.describe()}, expected {expected.describe()}")
+
+
+def is_empty(dispatch: Dispatch) -> bool:
+    """Is it altered to numbers for which its own host code would launch no block, as where there is nothing to do?
+
+    What it should have written, it has not: comparing memory shows that.
+    """
+    return bool(dispatch.altered) and dispatch.status == _INVALID_CONFIGURATION and 0 in dispatch.grid
 
 
 def _broken(label: str, dispatch: Dispatch) -> Divergence:
