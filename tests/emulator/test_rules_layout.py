@@ -290,7 +290,7 @@ __global__ void row(float* o, int n) { for (int i = 0; i < n; ++i) o[threadIdx.x
         (PAD, "beyond", "beyond a row"),
         (PAD, "global", "no LDS array"),
         (SWAP, "waves", "depends on the order of threads"),
-        (SWAP, "called", "reads the thread's place itself"),
+        (SWAP, "called", "threadIdx.x is written as place()"),
         (SWAP, "led", "first_lane, which the kernel calls, depends on the order of threads (__shfl)"),
         (SWAP, "fine", "not worth a change"),
         (SWAP, "gather", "not worth a change"),
@@ -323,3 +323,43 @@ int main() { smooth<<<dim3(4, 4), dim3(64, 4)>>>(nullptr, nullptr); }
 """
     text = Bench(tmp_path, {"app.hip": program}, (64, 4, 1)).rewritten(SWAP, AccessKind.LOAD)["app.hip"]
     assert "int x = blockIdx.x * blockDim.x + thread_x" in text
+
+
+BEHIND_METHODS = """
+#include <hip/hip_runtime.h>
+#include <cstdio>
+struct Matrix {
+  float* data; int rows, cols;
+  __device__ float& operator()(int r, int c) { return data[r * cols + c]; }
+  __device__ float at(int r, int c) const { return data[r * cols + c]; }
+};
+__global__ void turn(const Matrix in, Matrix out) {
+  int c = blockIdx.x * blockDim.x + threadIdx.x, r = blockIdx.y * blockDim.y + threadIdx.y;
+  if (r < in.rows && c < in.cols) out(c, r) = in.at(r, c);  //@ turn
+}
+__global__ void biased(Matrix m, const float* bias) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x, c = blockIdx.y * blockDim.y + threadIdx.y;
+  if (r < m.rows && c < m.cols) m(r, c) = m(r, c) + bias[c];  //@ biased
+}
+int main() {
+  const int rows = 40, cols = 50;
+  static float h[rows * cols]; float *p, *q;
+  for (int i = 0; i < rows * cols; ++i) h[i] = i % 97;
+  hipMalloc(&p, sizeof h); hipMalloc(&q, sizeof h); hipMemcpy(p, h, sizeof h, hipMemcpyHostToDevice);
+  Matrix a{p, rows, cols}, b{q, cols, rows};
+  turn<<<dim3(4, 3), dim3(16, 16)>>>(a, b);
+  biased<<<dim3(4, 3), dim3(16, 16)>>>(b, p);
+  hipMemcpy(h, q, sizeof h, hipMemcpyDeviceToHost);
+  double sum = 0;
+  for (int i = 0; i < rows * cols; ++i) sum += h[i] * (i % 1001);
+  printf("%f\\n", sum);
+}
+"""
+
+
+def test_elements_behind_methods_and_operators_are_followed_by_neighbours(tmp_path: Path) -> None:
+    files = {"app.hip": BEHIND_METHODS}
+    for rule, mark, access in ((TILE, "turn", AccessKind.STORE), (SWAP, "biased", AccessKind.LOAD)):
+        files = Bench(tmp_path / mark, files, (16, 16, 1)).rewritten(rule, access, mark=mark)
+    assert "if (r < in.rows && c < in.cols) { out(c, r) = store_tile" in " ".join(files["app.hip"].split())
+    assert output(tmp_path / "b", files) == output(tmp_path / "a", {"app.hip": BEHIND_METHODS})

@@ -69,12 +69,26 @@ def shared_variables(function: Node) -> list[Node]:
     return [node for node in function.walk() if node.kind == "VarDecl" and is_shared(node)]
 
 
-def root_variable(subscript: Node) -> Node | None:
-    """The name that a chain of subscripts starts from."""
+def array_of(subscript: Node) -> Node:
+    """What a chain of subscripts starts from."""
     node = subscript
     while node.kind == "ArraySubscriptExpr":
         node = node.children[0].bare()
+    return node
+
+
+def root_variable(subscript: Node) -> Node | None:
+    """The name that a chain of subscripts starts from."""
+    node = array_of(subscript)
     return node if node.kind == "DeclRefExpr" else None
+
+
+def owner_of(member: Node) -> Node | None:
+    """The variable that `member` is a field of, as `view` of `view.data`; None of what lies behind a pointer."""
+    node = member
+    while node.kind == "MemberExpr" and "isArrow" not in node.flags and node.children:
+        node = node.children[0].bare()
+    return node if node.kind == "DeclRefExpr" and node is not member else None
 
 
 def shared_array(function: Node, declaration: Node) -> SharedArray:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from intelliperf.codegen.rules.accessors import seen_through
 from intelliperf.codegen.rules.lanes import TYPICAL_EXTENT, Launch, Thread, initializer, requests
-from intelliperf.codegen.rules.lds_arrays import ELEMENT_BYTES, is_shared, is_stored, root_variable
+from intelliperf.codegen.rules.lds_arrays import ELEMENT_BYTES, array_of, is_shared, is_stored, owner_of
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, body
 from intelliperf.codegen.rules.statements import callee_name, pointee
 from intelliperf.codegen.syntax import outline
@@ -43,6 +43,7 @@ def global_access(problem: Problem, evidence: SourceEvidence) -> tuple[Place, No
         if any(child.kind == "CUDAGlobalAttr" for function in place.functions for child in function.children):
             break
         place = problem.place(dataclasses.replace(evidence, file=frame.file, line=frame.line))
+    place = seen_through(problem, place)
     return place, kernel_of(place)
 
 
@@ -132,7 +133,7 @@ def coordinate_reads(place: Place, prefix: str) -> list[Node]:
     nodes = [node for function in place.functions for node in function.everything()]
     reads = [node for node in nodes if node.kind == "Coordinate" and node.name.startswith(prefix)]
     if any(node.in_macro and not node.is_whole_macro for node in reads):
-        raise NotApplicable(f"{place}: {prefix} is read by a macro")
+        raise NotApplicable(f"{place}: {prefix} is read by a macro or a function that the kernel calls")
     whole = [
         node
         for node in nodes
@@ -199,10 +200,11 @@ class Traffic:
         threads = [renumber(thread) for thread in launch.threads(self._wave)]
         found: dict[int, int] = {}
         for request in requests(body(self._kernel), launch, self._wave, threads):
-            root = root_variable(request.access)
+            named = array_of(request.access)
+            root = named.bare() if named.kind == "DeclRefExpr" else owner_of(named)
             if root is None or root.reference is None or root.reference.id in self._shared:
                 continue
-            if pointee(root.canonical) is None or (self._stores and not is_stored(request.access)):
+            if pointee(named.canonical) is None or (self._stores and not is_stored(request.access)):
                 continue
             size = ELEMENT_BYTES.get(request.access.canonical.replace("const ", "").replace("volatile ", ""), 4)
             touched = {lane[-1] * size // SECTOR_BYTES for lane in request.indices if lane is not None}

@@ -25,7 +25,7 @@ from intelliperf.codegen.rules.declarations import unused_name
 from intelliperf.codegen.rules.guards import condition_text, enclose_rest, statement_end
 from intelliperf.codegen.rules.interchange_index import geometries, interchanged
 from intelliperf.codegen.rules.lanes import written
-from intelliperf.codegen.rules.lds_arrays import ELEMENT_BYTES, assigned, root_variable
+from intelliperf.codegen.rules.lds_arrays import ELEMENT_BYTES, array_of, assigned, owner_of
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
 from intelliperf.codegen.rules.relabel import (
     Traffic,
@@ -176,7 +176,8 @@ def _conditions(path: Path) -> list[Node]:
 def _needed(place: Place, kernel: Node, path: Path) -> set[str]:
     """Ids of the local variables that the index and the guards are made of. Raises if they are not pure."""
     target = path.target
-    root = root_variable(target)
+    array = array_of(target)
+    root = array if array.kind == "DeclRefExpr" else owner_of(array)
     parameters = {child.id for child in kernel.children if child.kind == "ParmVarDecl"}
     if root is None or root.reference is None or root.reference.id not in parameters:
         raise NotApplicable(f"{place}: the store does not go through a pointer parameter")
@@ -185,7 +186,7 @@ def _needed(place: Place, kernel: Node, path: Path) -> set[str]:
     on_path = {node.id for _, statements in path.levels for statement in statements for node in statement.children}
     pending: list[Node] = [target.children[1], *_conditions(path)]
     needed: set[str] = set()
-    if root.reference.id in modified or target.children[0].bare() is not root:
+    if root.reference.id in modified or target.children[0].bare() is not array:
         raise NotApplicable(f"{place}: the stored array is not a plain parameter")
     while pending:
         expression = pending.pop()
@@ -283,12 +284,21 @@ def _renumber(problem: Problem, place: Place, kernel: Node, path: Path, names: M
             source.replace(node.start_offset, node.end_offset, names[node.name[-1]])
 
 
+def _element(place: Place, kernel: Node, target: Node) -> str:
+    """The type of what is stored, in the program's own words."""
+    array = array_of(target)
+    if array.kind == "DeclRefExpr" and array.reference is not None:
+        return written_element(place, kernel, array.reference.name)
+    if len(place.functions) > 1:
+        raise NotApplicable(f"{place}: the kernel is a template with {len(place.functions)} instantiations")
+    return target.canonical
+
+
 def _apply(problem: Problem, place: Place, kernel: Node, path: Path, needed: set[str], loads: bool) -> None:
     source = problem.source(place.path)
     whole = body(kernel)
     target = path.target
-    root = root_variable(target)
-    element = written_element(place, kernel, root.reference.name if root and root.reference else "")
+    element = _element(place, kernel, target)
     size = ELEMENT_BYTES.get(target.canonical)
     if size is None:
         raise NotApplicable(f"{place}: elements of type {target.canonical} have an unknown size")
