@@ -25,6 +25,7 @@ from intelliperf.codegen.rules.smaller_blocks import SmallerBlocks
 from intelliperf.codegen.rules.spread_over_grid import SpreadOverGrid
 from intelliperf.codegen.rules.stage_records import StageRecords
 from intelliperf.codegen.rules.stage_rows import StageRows
+from intelliperf.codegen.rules.tile_permutation import TilePermutation
 from intelliperf.codegen.rules.transpose_through_lds import TransposeThroughLds
 from intelliperf.codegen.rules.tree_reduction import TreeReduction
 from intelliperf.codegen.rules.triton import PREFIX
@@ -78,6 +79,7 @@ RULES: tuple[Rule, ...] = (
     StageRows(),
     StageRecords(),
     TransposeThroughLds(),
+    TilePermutation(),
     KeepInRegister(),
     RestrictPointers(),
     BoundBlockSize(),

@@ -47,8 +47,8 @@ class MemoryAccess(Formula):
     own_parts = (Metric.L1_TIME_NS, Metric.L2_TIME_NS, Metric.DRAM_TIME_NS)
     rules = (
         *("interleave_chunks", "row_per_wave", "stage_rows", "stage_records"),
-        *("interchange_index", "renumber_grid", "transpose_through_lds", "keep_in_register"),
-        "restrict_pointers",
+        *("interchange_index", "renumber_grid", "transpose_through_lds", "tile_permutation"),
+        *("keep_in_register", "restrict_pointers"),
         *(
             "triton_lane_order",
             "triton_loop_lanes",

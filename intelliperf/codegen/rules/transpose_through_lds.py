@@ -15,7 +15,7 @@ that they are in the numbering with y running fastest, and the store is done by 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -83,10 +83,10 @@ class TransposeThroughLds:
         told = "the loads" if loads else "the store"
         if kernel.name in done and loads:
             return f"{told} of {kernel.name}"
-        path = _path(place, kernel, loads)
+        path = store_path(place, kernel, any_line=loads)
         if path.leave is not None:
             check_no_barrier_after(problem, place, body(kernel), path.leave)
-        needed = _needed(place, kernel, path)
+        needed = needed_variables(place, kernel, path)
         before, after = _load_sectors(problem, place, kernel) if loads else _sectors(problem, place, kernel)
         if after > (ALL_WORTH_IT if loads else WORTH_IT) * before:
             raise NotApplicable(
@@ -98,17 +98,17 @@ class TransposeThroughLds:
         return f"{told} of {kernel.name}, {before} → {after} sectors per wave"
 
 
-def _path(place: Place, kernel: Node, loads: bool) -> Path:
-    """Raises `NotApplicable` unless the blamed store (any, for `loads`) comes last, under plain guards only."""
+def store_path(place: Place, kernel: Node, any_line: bool) -> Path:
+    """Raises `NotApplicable` unless the blamed store, or any, comes last, under plain guards only."""
     block = body(kernel)
     found = [
         (node, target)
         for node in kernel.walk()
         if (target := assigned(node)) is not None
         and target.kind == "ArraySubscriptExpr"
-        and (loads or node.line == place.evidence.line)
+        and (any_line or node.line == place.evidence.line)
     ]
-    if (loads and not found) or (not loads and len(found) != 1):
+    if (any_line and not found) or (not any_line and len(found) != 1):
         told = f"{len(found)} plain stores to an array, not one" if found else "no plain store to an array"
         raise NotApplicable(f"{place} has {told}")
     path = Path(*found[-1])
@@ -173,7 +173,7 @@ def _conditions(path: Path) -> list[Node]:
     return [guard.children[0] for guard in (*guards, *([path.leave] if path.leave else []))]
 
 
-def _needed(place: Place, kernel: Node, path: Path) -> set[str]:
+def needed_variables(place: Place, kernel: Node, path: Path) -> set[str]:
     """Ids of the local variables that the index and the guards are made of. Raises if they are not pure."""
     target = path.target
     array = array_of(target)
@@ -284,7 +284,7 @@ def _renumber(problem: Problem, place: Place, kernel: Node, path: Path, names: M
             source.replace(node.start_offset, node.end_offset, names[node.name[-1]])
 
 
-def _element(place: Place, kernel: Node, target: Node) -> str:
+def stored_type(place: Place, kernel: Node, target: Node) -> str:
     """The type of what is stored, in the program's own words."""
     array = array_of(target)
     if array.kind == "DeclRefExpr" and array.reference is not None:
@@ -298,7 +298,7 @@ def _apply(problem: Problem, place: Place, kernel: Node, path: Path, needed: set
     source = problem.source(place.path)
     whole = body(kernel)
     target = path.target
-    element = _element(place, kernel, target)
+    element = stored_type(place, kernel, target)
     size = ELEMENT_BYTES.get(target.canonical)
     if size is None:
         raise NotApplicable(f"{place}: elements of type {target.canonical} have an unknown size")
@@ -332,7 +332,9 @@ def _apply(problem: Problem, place: Place, kernel: Node, path: Path, needed: set
     ]
     source.insert(whole.start_offset + 1, "".join(f"\n{indent}{line}" for line in opening))
     source.replace(target.start_offset, target.end_offset, f"{tile}[{slot} + {slot} / 32]")
-    stored = _second_half(source, place, path, needed, (*second, f"{tile}[{slot} + {slot} / 32]"))
+    value = f"{tile}[{slot} + {slot} / 32]"
+    names = {"threadIdx.x": second[0], "threadIdx.y": second[1]}
+    stored = second_half(source, place, path, needed, partial(_renamed, source, place, names), value)
     lines = [
         "__syncthreads();",
         "{" if loads else "{  // renumbered with y running fastest",
@@ -368,14 +370,12 @@ def _brace(source: Source, turn: Node, after: list[str]) -> None:
     source.insert(statement_end(source, turn), "".join(f"\n{inner}{line}" for line in after) + f"\n{indent}}}")
 
 
-def _second_half(source: Source, place: Place, path: Path, needed: set[str], names: tuple[str, str, str]) -> list[str]:
-    """Declarations, guards and store once more, for the renumbered thread."""
-    x, y, value = names
+def second_half(
+    source: Source, place: Place, path: Path, needed: set[str], renamed: Callable[[Node, str], str], value: str
+) -> list[str]:
+    """Declarations, guards and store once more, for the thread that `renamed` makes of it; it gets nodes and texts."""
     lines: list[str] = []
     depth = 0
-
-    def renamed(node: Node, text: str) -> str:
-        return _renamed(source, place, node, text, {"threadIdx.x": x, "threadIdx.y": y})
 
     def opened(guard: Node, form: str) -> None:
         nonlocal depth
@@ -407,7 +407,7 @@ def _second_half(source: Source, place: Place, path: Path, needed: set[str], nam
     return lines + ["  " * level + "}" for level in reversed(range(depth))]
 
 
-def _renamed(source: Source, place: Place, node: Node, text: str, names: Mapping[str, str]) -> str:
+def _renamed(source: Source, place: Place, names: Mapping[str, str], node: Node, text: str) -> str:
     """`text`, which holds `node`, with the thread's coordinates replaced by the new ones."""
     reads = [part for part in node.walk() if part.kind == "Coordinate" and part.name in names]
     for word, name in {spelling(source, place, read): read.name for read in reads}.items():
