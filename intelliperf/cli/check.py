@@ -15,7 +15,7 @@ from intelliperf.backends import with_gpu
 from intelliperf.cli.application import application_of
 from intelliperf.cli.options import CheckOptions
 from intelliperf.cli.view import show
-from intelliperf.emulator.schedules import IN_ORDER, Schedule, schedules, seeded
+from intelliperf.emulator.schedules import ANOTHER_CLOCK, IN_ORDER, Schedule, schedules, seeded
 from intelliperf.emulator.watching import Watched, watch
 from intelliperf.errors import BuildFailed
 from intelliperf.project.recipes import is_python
@@ -103,7 +103,7 @@ class _Checker:
         later = () if runs[0].completed.timed_out else planned[1:]  # they would take as long
         limit_s = _GRACE_S + _AS_LONG * runs[0].completed.seconds
         runs += [self._run(built, schedule, "work", limit_s) for schedule in later]
-        again = self._run(built, IN_ORDER, "again", limit_s) if later else runs[0]
+        again = self._run(built, ANOTHER_CLOCK, "again", limit_s) if later else runs[0]
         module = next((m for run in runs for trace in run.traces for m in trace.modules.values()), None)
         vendor = str(module.device.get("vendor", "amd")) if module else "amd"
         project = Project(built.project)
@@ -120,7 +120,7 @@ class _Checker:
         if is_python(built.command[0], built.directory):
             not_checked.append("waves of another size, for which Triton would compile other code")
         elif module is not None and module.language == "hip" and self._options.other_wave and not self._options.target:
-            defects += self._of_other_wave(module.wave_size, runs[0], defects, vendor)
+            defects += self._of_other_wave(module.wave_size, (runs[0], again), defects, vendor)
             checked.append(f"waves of {96 - module.wave_size} lanes as well as of {module.wave_size}")
         elif module is not None and module.language == "hip":
             not_checked.append(f"waves of {96 - module.wave_size} lanes")
@@ -147,7 +147,9 @@ class _Checker:
     def _repeated(self, built: Application, limit_s: float, run: Watched) -> Watched:
         return self._run(built, run.schedule, "repeated", limit_s)
 
-    def _of_other_wave(self, wave_size: int, before: Watched, known: Sequence[Defect], vendor: str) -> list[Defect]:
+    def _of_other_wave(
+        self, wave_size: int, before: tuple[Watched, Watched], known: Sequence[Defect], vendor: str
+    ) -> list[Defect]:
         """What goes wrong with waves of the other size only."""
         from intelliperf.emulator.defects import defects_of, other_output
         from intelliperf.emulator.sourcelines import Project
@@ -160,4 +162,4 @@ class _Checker:
             for defect in defects_of((run,), Project(built.project), vendor)
             if (defect.rule, defect.lines) not in seen
         ]
-        return [*new, *(replace(one, rule="wave-size-dependence") for one in other_output((before, before, run), True))]
+        return [*new, *(replace(one, rule="wave-size-dependence") for one in other_output((*before, run), True))]

@@ -39,6 +39,39 @@ def test_a_missing_fence_is_named_with_both_lines_and_a_status_for_ci(
     assert json.loads(sarif.read_text())["runs"][0]["results"][0]["ruleId"] == "missing-release"
 
 
+_TIMED = """#include <hip/hip_runtime.h>
+#include <cstdio>
+__global__ void spread(const float* in, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[(i * 17) % n] = in[(i * 4097) % n];
+}
+int main() {
+  const int n = 1 << 16;
+  float *in, *out, ms = 0;
+  hipEvent_t start, end;
+  hipEventCreate(&start), hipEventCreate(&end);
+  hipMalloc(&in, n * 4), hipMalloc(&out, n * 4), hipMemset(in, 0, n * 4), hipMemset(out, 0, n * 4);
+  hipEventRecord(start);
+  spread<<<n / 256, 256>>>(in, out, n);
+  hipEventRecord(end), hipEventSynchronize(end), hipEventElapsedTime(&ms, start, end);
+  std::printf("copied at %.6f\\n", 8e-6 * n / ms);
+}
+"""
+
+
+def test_a_rate_by_the_modelled_clock_does_not_depend_on_the_size_of_waves(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "timed.hip").write_text(_TIMED)
+    options = CheckOptions(
+        ("./app",), build_command=("hipcc -O2 timed.hip -o app",), project_directory=project, json_events=True, seeds=0,
+    )  # fmt: skip
+    status = check_application(options)
+    assert (status, json.loads(capsys.readouterr().out)["defects"]) == (0, [])
+
+
 @pytest.mark.slow
 def test_what_is_wrong_with_one_wave_size_only_is_said_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status = _checked("racy/wave_of_64.hip", tmp_path / "project", seeds=0)
