@@ -121,10 +121,11 @@ def test_device_variables_that_are_only_read_are_quantities_too() -> None:
 def test_constants_of_the_code_are_where_it_may_do_something_else() -> None:
     body = (
         "  %c = icmp sgt i32 %n, 96\n  %m = and i32 %n, 63\n  %q = udiv i32 %k, 12\n"
+        "  %b = lshr i32 -1, %k\n  %s = lshr exact i32 %n, 4\n"  # all lanes up to one
         "  %g = load i32, ptr getelementptr inbounds nuw (i8, ptr @__simt_grid, i64 32)\n"
     )
     (function,) = parse_module(f"define void @f(i32 %n, i32 %k) {{\n{body}  ret void\n}}\n").functions
-    assert constants(function) == [12, 64, 96] and reads_grid(function)
+    assert constants(function) == [12, 16, 64, 96] and reads_grid(function)
 
 
 def test_floats_are_compared_with_limits_of_either_sign() -> None:

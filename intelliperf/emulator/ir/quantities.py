@@ -324,7 +324,8 @@ def constants(function: Function) -> list[int]:
             elif instruction.opcode == "switch":
                 found |= set(map(int, _CASE.findall(instruction.text)))
             elif instruction.opcode in ("and", "lshr", "ashr"):
-                found |= {d for c in _constants(instruction.text) if (d := _divisor(instruction.opcode, c)) is not None}
+                last = split_top(_without_attachments(instruction.text))[-1]  # of a shift, what it shifts by
+                found |= {d for c in _constants(last) if (d := _divisor(instruction.opcode, c)) is not None}
     return sorted(c for c in found if 1 < abs(c) < _LARGEST)
 
 
