@@ -41,6 +41,7 @@ class Feature(Enum):
     OTHER_WIDTHS = "other_widths"
     OTHER_SECONDS = "other_seconds"
     OTHER_CANCELLING = "other_cancelling"
+    OTHER_LAST = "other_last"
     APART = "apart"
     LIVE_MEMORY = "live memory"  # what the parent writes to a paused run's memory is what its next kernel reads
     ROOMY_MEMORY = "roomy memory"  # allocations hold larger launches as well, and signs are altered
@@ -111,6 +112,7 @@ class Interception:
     other_widths: tuple[int, ...] | None = None  # in bits, to be exceeded
     other_seconds: int | None = None  # of the processor, for one altered launch
     other_cancelling: bool = False  # numbers of which the large ones cancel
+    other_last: int | None = None  # the number of the kernel's last launch, from 0: it is altered, too
     apart: bool = False  # arguments that point into one allocation get one each, see `apart.h`
 
     def __or__(self, more: Interception) -> Interception:

@@ -34,6 +34,7 @@ from intelliperf.validation.othernumbers import (
     BesideTwin,
     DoubtingChecker,
     kept,
+    last_launch,
     suited,
 )
 from intelliperf.validation.reference import Reference
@@ -272,6 +273,7 @@ class NumbersGate:
             other_limits=tuple(sorted(trial.compared.limits, key=_nearest_first)[:_MOST_LIMITS]),
             other_held=tuple(sorted(trial.compared.held)) or None,
             other_cancelling=trial.compared.uncompensated,
+            other_last=last_launch(calibration, trial.case.kernel),
         )
 
     def _altered_by(self, trial: Trial, alterations: Sequence[Alteration], calibration: Calibration) -> Interception:

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from intelliperf.interception.messages import Allocation
+from intelliperf.interception.messages import Allocation, Dispatch
 from intelliperf.interception.wire import Deadline
-from intelliperf.records import Interception, Order, Outcome
+from intelliperf.records import Interception, Kernel, Order, Outcome
 from intelliperf.validation.buffers.compare import as_bytes, equal
 from intelliperf.validation.buffers.elements import Mask
 from intelliperf.validation.buffers.ends import idle_end, overrun
@@ -162,6 +162,12 @@ def finite(paused: Paused) -> bool:
         ):
             return False
     return True
+
+
+def last_launch(calibration: Calibration, kernel: Kernel) -> int | None:
+    """Its number, from 0, which is that of the loop's last turn perhaps; None where nothing was launched."""
+    launches = sum(isinstance(e, Dispatch) and e.target and e.kernel == kernel.symbol for e in calibration.events)
+    return launches - 1 if launches else None
 
 
 def suited(shapes: Collection[tuple[int, ...]]) -> tuple[tuple[int, ...], ...] | None:

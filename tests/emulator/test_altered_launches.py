@@ -261,3 +261,25 @@ int main() {
 def test_two_sizes_grow_together(tmp_path: Path) -> None:
     followed = Variants(tmp_path, OUTER).altered(1, _ARGUMENTS)
     assert followed.divergences["variant"].outcome is Outcome.MEMORY_ERROR
+
+
+STEPS = """#include <hip/hip_runtime.h>
+__global__ void step(const float* in, float* out, int now, int steps) {
+  const int i = threadIdx.x;
+  if (VARIANT == 0 || now + 1 < steps || in[i] < 1.5f) out[i] += in[i];
+}
+int main() {
+  float host[32], *in, *out;
+  for (float& one : host) one = 1;
+  if (hipMalloc(&in, 128) || hipMalloc(&out, 128) || hipMemset(out, 0, 128)) return 1;
+  if (hipMemcpy(in, host, 128, hipMemcpyHostToDevice)) return 2;
+  for (int i = 0; i < 12; ++i) step<<<1, 32>>>(in, out, i, 12);
+  return hipDeviceSynchronize();
+}
+"""
+
+
+def test_the_last_launch_is_altered_although_later_ones_seldom_are(tmp_path: Path) -> None:
+    variants = Variants(tmp_path, STEPS)
+    assert not variants.altered(1, 1).divergences
+    assert "variant" in variants.followed(1, Interception(other_numbers=(1,), other_last=11)).divergences

@@ -75,7 +75,8 @@ void collect(const Allocation& a, void* into) {
 }  // namespace
 
 uint32_t OtherNumbers::variants(const LaunchRequest& request, uint64_t nth, OtherNumbersMode mode) {
-  if (mode == OtherNumbersMode::kNone || alters_copies(mode) || !worth_repeating(nth)) return 0;
+  if (mode == OtherNumbersMode::kNone || alters_copies(mode)) return 0;
+  if (!worth_repeating(nth) && nth != settings().last_launch) return 0;
   uint64_t bytes = 0;
   for_each_allocation(add_bytes, &bytes);
   if (bytes > kMostBytes) return 0;

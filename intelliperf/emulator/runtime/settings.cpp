@@ -93,6 +93,7 @@ Settings read_environment() {
   s.most_seconds = double(unsigned_variable("INTELLIPERF_OTHER_SECONDS", 0));
   s.apart = unsigned_variable("INTELLIPERF_APART", 0) != 0;
   s.cancelling = unsigned_variable("INTELLIPERF_OTHER_CANCELLING", 0) != 0;
+  s.last_launch = unsigned_variable("INTELLIPERF_OTHER_LAST", UINT64_MAX);
   s.only_read = numbers_variable("INTELLIPERF_OTHER_READ");
   s.accesses = unsigned_variable("INTELLIPERF_OTHER_ACCESSES", 0);
   s.room_times = room_times(s);

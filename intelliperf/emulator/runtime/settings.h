@@ -43,6 +43,7 @@ struct Settings {
   bool apart = false;                  // arguments that point into one allocation get one each
   double most_seconds = 0;             // of an altered launch
   bool cancelling = false;             // the original calculates rounding errors that the candidate does not
+  uint64_t last_launch = UINT64_MAX;   // of the kernel's, from 0: what is special there shows in no other one
   std::vector<uint32_t> widths;        // bits in which only the candidate's code keeps numbers, see wide_launches.h
   std::vector<uint64_t> only_read;     // parameters that the original stores nothing through, whatever their types say
   uint64_t accesses = 0;               // by all lanes of a launch, about
