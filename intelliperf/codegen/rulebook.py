@@ -9,6 +9,7 @@ from intelliperf.codegen.rules.block_reduce_atomics import BlockReduceAtomics
 from intelliperf.codegen.rules.block_scan import BlockScan
 from intelliperf.codegen.rules.bound_block_size import BoundBlockSize
 from intelliperf.codegen.rules.contiguous_reduction import ContiguousReduction
+from intelliperf.codegen.rules.fewer_sums import FewerSums
 from intelliperf.codegen.rules.fewer_tables import FewerTables
 from intelliperf.codegen.rules.groups import COLUMN
 from intelliperf.codegen.rules.interchange_index import InterchangeIndex
@@ -62,6 +63,7 @@ RULES: tuple[Rule, ...] = (
     PrivatizeAtomics(),
     PrivatizeFields(),
     FewerTables(),
+    FewerSums(),
     WaveAggregateAtomics(),
     WaveAggregateSwaps(),
     ContiguousReduction(),

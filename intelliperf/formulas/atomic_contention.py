@@ -46,8 +46,8 @@ class AtomicContention(Formula):
     instead = (Metric.ATOMIC_STALL_NS, Metric.ATOMIC_REQUESTS, Metric.DEVICE_TIME_NS)
     own_parts = (Metric.ATOMIC_TIME_NS, Metric.LDS_TIME_NS)
     rules = (
-        *("block_reduce_atomics", "privatize_atomics", "privatize_fields", "fewer_tables", "wave_aggregate_atomics"),
-        "wave_aggregate_swaps",
+        *("block_reduce_atomics", "privatize_atomics", "privatize_fields", "fewer_tables", "fewer_sums"),
+        *("wave_aggregate_atomics", "wave_aggregate_swaps"),
         *("triton_reduce_lanes", "triton_histogram", "triton_hoist_atomic", "triton_block_loop"),
         *("triton_program_loop", "triton_uniform_rows", "triton_larger_block"),
     )

@@ -59,7 +59,7 @@ class LaunchConfig(Formula):
     blames_kernel = True
     rules = (
         *("spread_over_grid", "row_per_wave", "turns_over_grid", "split_columns", "wave_for_thread", "whole_waves"),
-        *("smaller_blocks", "keep_in_register", "restrict_pointers"),
+        *("smaller_blocks", "fewer_sums", "keep_in_register", "restrict_pointers"),
         *("triton_smaller_block", "triton_warps", "triton_larger_block", "triton_tiles"),
     )
     knowledge = (
