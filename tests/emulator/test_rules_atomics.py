@@ -361,7 +361,7 @@ __global__ void used(int* out, int* last) {
 }
 __device__ void sure(int* o, int v) { if (v) atomicAdd(o, v); }  //@ several
 __global__ void several(int* o) { sure(o, 1); }
-__global__ void single(int* o) { if (threadIdx.x == 0 && blockIdx.x) atomicAdd(o, 1); }  //@ single
+__global__ void single(int* o) { int t = threadIdx.x; if (t == 0 && blockIdx.x) atomicAdd(o, 1); }  //@ single
 __global__ void peeking(int* o) {
   __shared__ int s;
   s = 0;

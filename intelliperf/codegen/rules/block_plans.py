@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from intelliperf.codegen.rules.elements import ATOMICS, elements_apart
 from intelliperf.codegen.rules.lanes import written
 from intelliperf.codegen.rules.lds_arrays import is_shared
+from intelliperf.codegen.rules.polynomials import Algebra, atom
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, body
 from intelliperf.codegen.rules.statements import callee_name, pointee
 from intelliperf.codegen.rules.uniformity import Uniformity, exits
@@ -58,7 +59,7 @@ def reduction_plan(problem: Problem, place: Place, call: Node) -> ReductionPlan:
     kernel = enclosing_kernel(place, call)
     uniform = Uniformity(kernel)
     address = call.children[1]
-    _check_many(place, call)
+    _check_many(place, kernel, call)
     if uniform.varying(address):
         raise NotApplicable(f"{place}: the address may differ between the threads of a block")
     own = frozenset(name for name in ATOMICS if any(defines(text, name) for text in problem.task.sources.values()))
@@ -93,15 +94,16 @@ def reduction_plan(problem: Problem, place: Place, call: Node) -> ReductionPlan:
     raise NotApplicable(f"{place}: no place around the atomic is provably reached by all threads with a fixed address")
 
 
-def _check_many(place: Place, call: Node) -> None:
+def _check_many(place: Place, kernel: Node, call: Node) -> None:
     """Raise `NotApplicable` where a condition leaves the atomic to one thread of the block."""
+    thread, algebra = atom("threadIdx.x"), Algebra(kernel)
     for parent in call.ancestors():
         tests = [parent.children[0].bare()] if parent.kind == "IfStmt" else []
         while tests:
             test = tests.pop()
             tests += [child.bare() for child in test.children] if test.opcode == "&&" else []
             sides = [child.bare() for child in test.children] if test.opcode == "==" else []
-            if any(side.kind == "Coordinate" and side.name == "threadIdx.x" for side in sides):
+            if any(algebra.polynomial(side) == thread for side in sides):
                 raise NotApplicable(f"{place}: one thread of a block issues the atomic already (line {parent.line})")
 
 
