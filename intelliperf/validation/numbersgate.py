@@ -19,6 +19,7 @@ from intelliperf.validation.othernumbers import (
     ALTERATIONS,
     COPIES,
     COPIES_ABOVE,
+    COPIES_ALIKE,
     LARGER,
     MORE_ORDERS,
     NAMED,
@@ -117,7 +118,7 @@ class NumbersGate:
 
     def _alterations(self, trial: Trial) -> Sequence[Alteration]:
         if trial.declared.kernels:
-            return [COPIES, COPIES_ABOVE]
+            return [COPIES, COPIES_ABOVE, COPIES_ALIKE]
         narrower = trial.compared.widths and Feature.OTHER_WIDTHS in self._reference.backend.honours
         together = Feature.ROOMY_MEMORY in self._reference.backend.honours
         named = trial.compared.named and Feature.OTHER_NAMED in self._reference.backend.honours

@@ -144,6 +144,13 @@ COPIES_ABOVE = Alteration(
     doubtful=True,
 )
 
+COPIES_ALIKE = Alteration(
+    10,
+    "where half of the numbers of a copy are the same",
+    "half of the numbers in each copy to the device the same",
+    doubtful=True,
+)
+
 
 def kept(calibration: Calibration) -> tuple[int, ...]:
     """Allocations in which every place may hold any of the numbers."""

@@ -283,3 +283,28 @@ def test_the_last_launch_is_altered_although_later_ones_seldom_are(tmp_path: Pat
     variants = Variants(tmp_path, STEPS)
     assert not variants.altered(1, 1).divergences
     assert "variant" in variants.followed(1, Interception(other_numbers=(1,), other_last=11)).divergences
+
+
+RUNS = """#include <cstdint>
+#include <hip/hip_runtime.h>
+__global__ void lengths(const TYPE* in, int* out, int n) {
+  const int i = threadIdx.x;
+  int end = i + 1;
+  while (end < n && in[end] == in[i] && (VARIANT == 0 || end < i + 16)) ++end;
+  if (i < n) out[i] = end - i;
+}
+int main() {
+  TYPE host[64], *in;
+  int* out;
+  for (int i = 0; i < 64; ++i) host[i] = TYPE(65 + i / 3);
+  if (hipMalloc(&in, sizeof host) || hipMalloc(&out, 256)) return 1;
+  if (hipMemcpy(in, host, sizeof host, hipMemcpyHostToDevice)) return 2;
+  lengths<<<1, 64>>>(in, out, 64);
+  return hipDeviceSynchronize();
+}
+"""
+
+
+@pytest.mark.parametrize("kind", ["int", "char", "int64_t", "double"])
+def test_half_of_what_the_host_copies_is_one_long_run(tmp_path: Path, kind: str) -> None:
+    assert "variant" in Variants(tmp_path, RUNS.replace("TYPE", kind)).altered(1, 10).divergences

@@ -425,8 +425,10 @@ void OtherNumbers::gather_rows(const LaunchRequest& request, uint64_t nth) {
 
 void OtherNumbers::alter_copy(void* at, uint64_t bytes) {
   static uint64_t copies = 0;
+  auto* const first = static_cast<char*>(at);
+  if (settings().other_numbers == OtherNumbersMode::kCopiesAlike) return alter_copied_alike(first, bytes);
   const bool above = settings().other_numbers == OtherNumbersMode::kCopiesAbove;
-  (above ? alter_copied_above : alter_copied)(static_cast<char*>(at), bytes, ++copies);
+  (above ? alter_copied_above : alter_copied)(first, bytes, ++copies);
 }
 
 OtherNumbers::~OtherNumbers() {

@@ -80,7 +80,7 @@ Settings read_environment() {
   s.trace_kernel = text_variable("INTELLIPERF_TRACE_KERNEL");
   s.lockstep_always = text_variable("INTELLIPERF_LOCKSTEP") == "always";
   for (const uint64_t mode : numbers_variable("INTELLIPERF_OTHER_NUMBERS"))
-    if (mode != 0 && mode <= uint64_t(OtherNumbersMode::kCopiesAbove)) s.ways.push_back(OtherNumbersMode(mode));
+    if (mode != 0 && mode <= uint64_t(OtherNumbersMode::kCopiesAlike)) s.ways.push_back(OtherNumbersMode(mode));
   if (!s.ways.empty()) s.other_numbers = s.ways.front();
   s.shapes = shapes_variable("INTELLIPERF_OTHER_SHAPES");
   s.held = read_held(text_variable("INTELLIPERF_OTHER_HELD"));

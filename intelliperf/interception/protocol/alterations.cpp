@@ -316,6 +316,24 @@ void alter_copied_above(char* at, uint64_t bytes, uint64_t nth) {
   std::memcpy(at, values.data(), bytes);
 }
 
+// The second and third quarter: a list that rises does so still, and begins and ends as it did.
+void alter_copied_alike(char* at, uint64_t bytes) {
+  constexpr uint32_t kBeyondMost = 1u << 24;  // of integers: what is larger is several bytes, as letters are
+  const uint64_t words = bytes / sizeof(uint32_t);
+  uint64_t large = 0, signs = 0;
+  for (uint64_t i = 0; i < words; ++i) {
+    int32_t word;
+    std::memcpy(&word, at + i * sizeof word, sizeof word);
+    large += uint32_t(std::abs(int64_t(word))) >= kBeyondMost;
+    signs += i % 2 && (word == 0 || word == -1);
+  }
+  const bool pairs = words % 2 == 0 && signs == words / 2;  // integers of 64 bits
+  const bool wide = pairs || (reads_as<double>(at, bytes) && !reads_as<float>(at, bytes));
+  const bool narrow = bytes % sizeof(uint32_t) || (large > words / 2 && !reads_as<float>(at, bytes));
+  const uint64_t each = wide ? sizeof(double) : narrow ? 1 : sizeof(uint32_t), count = bytes / each;
+  for (uint64_t i = count / 4 + 1; i < count - count / 4; ++i) std::memcpy(at + i * each, at + count / 4 * each, each);
+}
+
 std::vector<OtherArgument> other_arguments(const std::vector<PlainArgument>& arguments, const LaunchShape& shape,
                                            const std::vector<LaunchShape>& beside) {
   std::vector<OtherArgument> found;

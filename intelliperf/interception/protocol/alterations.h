@@ -27,6 +27,8 @@
 //   8  On the emulator: arguments and data that only the candidate's code compares with, see named_launches.h.
 //   9  As 4, but an eighth of the integers become the one before them with another second or third byte: whoever
 //      compares the lowest ones alone takes the two for equal.
+//  10  As 4, but half of the numbers, one after another, become the one before them: runs of equal numbers are long, one
+//      row has half of a list that rises, and most candidates for a maximum are as good.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -45,12 +47,13 @@ enum class OtherNumbersMode : uint8_t {
   kWide,
   kTogether,
   kNamed,
-  kCopiesAbove
+  kCopiesAbove,
+  kCopiesAlike
 };
 
 // Are copies altered, and no launch repeated?
 constexpr bool alters_copies(OtherNumbersMode mode) {
-  return mode == OtherNumbersMode::kCopies || mode == OtherNumbersMode::kCopiesAbove;
+  return mode == OtherNumbersMode::kCopies || mode >= OtherNumbersMode::kCopiesAbove;
 }
 
 enum class NumberKind : uint8_t { kNone, kFloat, kInteger, kBoolean, kBrain };  // kBrain: bfloat16
@@ -90,6 +93,7 @@ void alter(char* at, uint64_t bytes, const BufferNumbers& numbers, uint64_t nth,
 // versions of a program.
 void alter_copied(char* at, uint64_t bytes, uint64_t nth);
 void alter_copied_above(char* at, uint64_t bytes, uint64_t nth);  // by mode 9
+void alter_copied_alike(char* at, uint64_t bytes);                // by mode 10
 
 struct PlainArgument {
   size_t index;
