@@ -6,6 +6,7 @@ import dataclasses
 from pathlib import Path
 
 import pytest
+from rowproposals import propose
 from rulebench import Bench, output, parser
 
 from intelliperf.codegen.rulebook import RuleRewriter
@@ -122,3 +123,40 @@ def test_a_first_value_that_a_macro_with_arguments_ends_stays(tmp_path: Path) ->
     text = CHUNKS.replace("i = t * CHUNK;", "i = CHUNK * AFTER(t);")
     declined = Bench(tmp_path, {"app.hip": text}).declined("row_per_wave", AccessKind.LOAD)
     assert "the first value of the loop on line 7 is written by a macro" in declined
+
+
+PAIRS = """\
+#include <hip/hip_runtime.h>
+#include <hip/hip_fp16.h>
+#include <cstdio>
+__global__ void scaled(__half2* data, const float* by, int rows, int pairs) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows) return;
+  for (int j = 0; j < pairs; j++) {
+    float2 v = __half22float2(data[r * pairs + j]);
+    data[r * pairs + j] = __floats2half2_rn(v.x * by[r], v.y - by[r]);
+  }
+}
+int main() {
+  const int rows = 100, pairs = 40;
+  static __half2 h[rows * pairs]; static float f[rows];
+  for (int i = 0; i < rows * pairs; ++i) h[i] = __floats2half2_rn(i % 19, i % 23);
+  for (int i = 0; i < rows; ++i) f[i] = i % 5;
+  __half2* d; float* b;
+  hipMalloc(&d, sizeof h); hipMalloc(&b, sizeof f);
+  hipMemcpy(d, h, sizeof h, hipMemcpyHostToDevice); hipMemcpy(b, f, sizeof f, hipMemcpyHostToDevice);
+  scaled<<<2, 64>>>(d, b, rows, pairs);
+  hipMemcpy(h, d, sizeof h, hipMemcpyDeviceToHost);
+  double sum = 0;
+  for (int i = 0; i < rows * pairs; ++i) sum += (double)__low2float(h[i]) * (i % 7) + __high2float(h[i]);
+  printf("%f\\n", sum);
+}
+"""
+
+
+def test_rows_of_pairs_of_halves_are_walked_by_groups(tmp_path: Path) -> None:
+    proposal = propose(tmp_path / "rule", "app.hip", PAIRS, "scaled")
+    assert proposal.candidate is not None, proposal.declined
+    text = proposal.candidate.edits[0].text
+    assert "for (int j = lane; j < pairs; j += 32)" in text
+    assert output(tmp_path / "after", {"app.hip": text}) == output(tmp_path / "before", {"app.hip": PAIRS})

@@ -18,7 +18,10 @@ ELEMENT_BYTES = {
     "hip_bfloat16": 2, "half": 2,
     "int": 4, "unsigned int": 4, "float": 4,
     "long": 8, "unsigned long": 8, "long long": 8, "unsigned long long": 8, "double": 8,
+    "char2": 2, "uchar2": 2, "char4": 4, "uchar4": 4, "short2": 4, "ushort2": 4, "short4": 8, "ushort4": 8,
+    "__half2": 4, "half2": 4, "__nv_bfloat162": 4, "__hip_bfloat162": 4,
     "float2": 8, "int2": 8, "uint2": 8, "float4": 16, "int4": 16, "uint4": 16, "double2": 16,
+    "longlong2": 16, "ulonglong2": 16,
 }  # fmt: skip
 
 
