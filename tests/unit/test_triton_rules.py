@@ -401,6 +401,14 @@ def test_grids_are_followed_into_functions_and_variables(written: str) -> None:
     assert GRIDS[written][1:] in grid, texts
 
 
+def test_a_count_that_equals_the_size_of_a_block_is_no_size() -> None:
+    one = SHARED[: SHARED.index("def other")].replace("((cols + TILE - 1) // TILE,)", "(triton.cdiv(256, 256),)")
+    sources = {"shared.py": one.replace("rows, cols, TILE)", "rows, 256, 256)")}
+    _, texts = judged_text(smaller(sources, "bias", (1, 1, 1)), sources, "bias")
+    assert "grid = (triton.cdiv(256, 64),)\n" in texts["shared.py"]
+    assert "rows, 256, 64, num_warps=1)" in texts["shared.py"]
+
+
 @pytest.mark.parametrize("written", GRIDS)
 def test_a_grid_that_other_code_reads_stays(written: str) -> None:
     one = SHARED[: SHARED.index("def other")].replace("    grid = ((cols + TILE - 1) // TILE,)\n", GRIDS[written][1:])

@@ -135,8 +135,9 @@ class Launch:
                 continue
             if self._stands_for(by, name, given):
                 same = [n for n in ast.walk(divided) if isinstance(n, ast.expr) and ast.dump(n) == ast.dump(by)]
-                found += [by, *same]
-                if isinstance(by, ast.Constant) and isinstance(node, ast.BinOp):
+                literal = isinstance(by, ast.Constant)  # in `cdiv(4096, 4096)` the first one counts elements
+                found += [by] if literal else [by, *same]
+                if literal and isinstance(node, ast.BinOp):
                     return []  # `(n + 127) // 128`: the other number goes with it
         return found
 
