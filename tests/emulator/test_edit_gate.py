@@ -391,3 +391,44 @@ def test_a_header_of_another_project_below_the_same_relative_directory_is_not_re
         found += [reading.compiler.host_ir(unit, {}) for unit in reading.units]
     assert "ret i32 32" in found[0]
     assert "ret i32 96" in found[1]
+
+
+CELLS = """#include <hip/hip_runtime.h>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+struct Cell { float v[9]; };
+__global__ void sums(const Cell* cells, int n, float* out) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = cells[i].v[0] + cells[i].v[8];
+}
+int main(int argc, char** argv) {
+  int n = argc > 1 ? atoi(argv[1]) : 64;
+  std::vector<Cell> cells(n);
+  std::vector<float> host(n);
+  Cell* in;
+  float* out;
+  hipMalloc(&in, n * sizeof(Cell));
+  hipMalloc(&out, n * sizeof(float));
+  hipMemcpy(in, cells.data(), n * sizeof(Cell), hipMemcpyHostToDevice);
+  sums<<<(n + 63) / 64, 64>>>(in, n, out);
+  hipMemcpy(host.data(), out, n * sizeof(float), hipMemcpyDeviceToHost);
+  printf("%f", host[0]);
+}
+"""
+
+
+def test_scratch_memory_may_be_sized_by_a_number_that_the_host_uses_elsewhere(tmp_path):
+    """The optimiser would give the number another form if it came across that size before it is gone."""
+    gate = Gate(tmp_path, {"app.hip": CELLS}, "sums")
+    kernel = (
+        "__global__ void sums",
+        "__global__ void pick(const Cell* c, float4* r) { r->x = c->v[0]; }\n__global__ void sums",
+    )
+    scratch = "float4* rows;\n  hipMalloc(&rows, n * 3 * sizeof(float4));\n"
+    launch = f"{scratch}  pick<<<(n + 63) / 64, 64>>>(in, rows);\n  sums<<<"
+    assert gate.replaced(kernel, ("sums<<<", launch), declares=KERNELS).refusal == ""
+    seen = ("sums<<<", launch.replace("hipMalloc(&rows", 'printf("%d", n);\n  hipMalloc(&rows'))
+    assert gate.replaced(kernel, seen, declares=KERNELS).refusal != ""
+    fewer = ("host.data(), out, n *", "host.data(), out, (n - 1) *")
+    assert gate.replaced(kernel, ("sums<<<", launch), fewer, declares=KERNELS).refusal != ""

@@ -143,7 +143,30 @@ def compare(compiler: Compiler, old: Host, new: Host, called_elsewhere: Collecti
             told = _acts(compiler, old, new) if needs is Needs.KERNELS or _asks_more(compiler, old, new) else ""
             return HostDifference(Needs.FORBIDDEN if told else needs, told or where)
         where = found
-    return _without_totals(compiler, old, new, called_elsewhere) or HostDifference(Needs.FORBIDDEN, where)
+    return (
+        _stripped_late(compiler, old, new, called_elsewhere, where)
+        or _without_totals(compiler, old, new, called_elsewhere)
+        or HostDifference(Needs.FORBIDDEN, where)
+    )
+
+
+def _stripped_late(
+    compiler: Compiler, old: Host, new: Host, called_elsewhere: Collection[str], where: str
+) -> HostDifference | None:
+    """Without launches and scratch memory once both are optimised with them; None where they differ so, too.
+
+    What only a size of scratch memory uses is there when the rest is optimised first: the optimiser gives a number that
+    has more uses another form, which stays when these are gone. The launches' own arguments are uses in both versions.
+    """
+    mine, theirs = (Host(side.step(compiler, Needs.NOTHING)) for side in (old, new))
+    try:
+        stripped = alike_optimised(compiler, mine, theirs, Needs.KERNELS)
+        if _difference(stripped[0], stripped[1], Needs.KERNELS, called_elsewhere):
+            return None
+        told = _acts(compiler, mine, theirs)
+    except Unreadable:  # what is taken out has a name already
+        return None
+    return HostDifference(Needs.FORBIDDEN if told else Needs.KERNELS, told or where)
 
 
 def common_totals(compiler: Compiler, old: Host, new: Host) -> tuple[tuple[Total, Total], ...]:
