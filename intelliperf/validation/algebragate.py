@@ -23,7 +23,7 @@ from intelliperf.validation.buffers.elements import FLOAT32, FLOAT64, Bytes, Sca
 from intelliperf.validation.buffers.field import Field
 from intelliperf.validation.buffers.tolerance import Allowance, Steadiness
 from intelliperf.validation.calibration import BASE, Calibration, Launched, scalars
-from intelliperf.validation.othernumbers import TWIN
+from intelliperf.validation.othernumbers import OTHER_GARBAGE, TWIN
 from intelliperf.validation.reference import Reference
 from intelliperf.validation.runs.alignment import align
 from intelliperf.validation.runs.effort import Effort
@@ -245,9 +245,10 @@ class AlgebraGate:
     def _runs(self, trial: Trial, shadow: Shadow, altered: Interception) -> tuple[SideRun, SideRun]:
         shadowed = replace(self._reference.common(trial), shadow=shadow) | altered
         own, theirs = trial.own_grids
+        garbage = OTHER_GARBAGE if altered != Interception() else altered
         return (
             SideRun(BASE, trial.case.reference, shadowed | own),
-            SideRun(CANDIDATE, trial.application, shadowed | theirs),
+            SideRun(CANDIDATE, trial.application, shadowed | theirs | garbage),
         )
 
     def _allowed_by(self, calibration: Calibration) -> Callable[[AlgebraObserver], Calibration]:

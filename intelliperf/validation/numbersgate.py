@@ -26,9 +26,9 @@ from intelliperf.validation.othernumbers import (
     NAN_LOSES,
     NAN_WINS,
     NO_ONE_ANSWER,
+    OTHER_GARBAGE,
     TOGETHER,
     TWIN,
-    TWIN_GARBAGE,
     TWIN_ORDER,
     WIDE,
     Alteration,
@@ -263,7 +263,7 @@ class NumbersGate:
     def _twin(self, trial: Trial, altered: Interception, order: Interception = TWIN_ORDER) -> SideRun:
         """A number that makes it much slower than the original is left alone."""
         patient = replace(altered, other_seconds=_TWIN_PATIENCE * _MOST_SECONDS)
-        return SideRun(TWIN, trial.case.reference, patient | NAN_WINS | order | TWIN_GARBAGE)
+        return SideRun(TWIN, trial.case.reference, patient | NAN_WINS | order | OTHER_GARBAGE)
 
     def _by_ways(self, trial: Trial, alterations: Sequence[Alteration], calibration: Calibration) -> Interception:
         """What both versions' launches are altered by, whatever the alterations are of."""
@@ -339,7 +339,8 @@ class NumbersGate:
         # A number that makes the original slow is left alone.
         base, others = (replace(altered, other_seconds=most) for most in (_MOST_SECONDS, _PATIENCE * _MOST_SECONDS))
         own, theirs = trial.own_grids
-        runs = [SideRun(BASE, trial.case.reference, base | own), SideRun(_ALTERED, trial.application, others | theirs)]
+        candidate = SideRun(_ALTERED, trial.application, others | theirs | OTHER_GARBAGE)
+        runs = [SideRun(BASE, trial.case.reference, base | own), candidate]
         if any(map(self._doubts, alterations)):
             runs.insert(1, self._twin(trial, altered | own, order))
         rule = Rule(
@@ -359,9 +360,9 @@ class NumbersGate:
         setting = self._reference.setting(trial, 2)
         base, twin = (
             SideRun(BASE, trial.case.reference, altered),
-            SideRun(TWIN, trial.case.reference, altered | TWIN_ORDER | TWIN_GARBAGE),
+            SideRun(TWIN, trial.case.reference, altered | TWIN_ORDER | OTHER_GARBAGE),
         )
-        candidate = SideRun(_ALTERED, trial.application, altered)
+        candidate = SideRun(_ALTERED, trial.application, altered | OTHER_GARBAGE)
         known, own = (Checker(calibration, self._reference.settings.tolerance, free_arguments=True) for _ in range(2))
         known.forgets = True
         checker = DoubtingChecker(known, own, alteration)

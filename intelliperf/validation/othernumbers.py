@@ -37,7 +37,7 @@ _NOT_FINITE = "the original's results overflow"
 TWIN_ORDER = Interception(lane_order=Order(), block_order=Order())
 MORE_ORDERS = tuple(Interception(lane_order=Order(seed), block_order=Order(seed)) for seed in (1, 2, 5))
 NAN_WINS, NAN_LOSES = Interception(nan_rank=1), Interception(nan_rank=2)  # where the twin compares numbers
-TWIN_GARBAGE = Interception(lds_poison=0x5B)  # what an altered launch leaves unwritten may be read
+OTHER_GARBAGE = Interception(lds_poison=0x5B)  # what an altered launch leaves unwritten in LDS may be read
 
 
 @dataclass(frozen=True)

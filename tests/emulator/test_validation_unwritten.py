@@ -91,3 +91,43 @@ def test_results_that_cancel_are_held_to_those_beside_them_and_to_no_unwritten_m
         (BY_THREAD, BY_WARP), (launch, "<<<(rows + 1) / 2, 64>>>"), declares=Declaration(geometry=True)
     )
     assert verdict.outcome is Outcome.ACCEPTED, verdict.detail
+
+
+TILED = """#include <cstdio>
+#include <vector>
+#include <cuda_runtime.h>
+__global__ void sums(float* out, const float* in, const int* lengths) {
+  __shared__ float tile[64];
+  const int n = lengths[blockIdx.x];
+  for (int i = threadIdx.x; i < n; i += blockDim.x) tile[i] = in[blockIdx.x * 64 + i];
+  __syncthreads();
+  float sum = 0;
+  for (int first = 8 * threadIdx.x; first < n; first += 256)
+    for (int k = first; k < min(first + 8, n); ++k) sum += tile[k];
+  out[blockIdx.x * 32 + threadIdx.x] = sum;
+  __syncthreads();
+  for (int i = threadIdx.x; i < n; i += blockDim.x) tile[i] = 0;  // no other block finds anything of this one
+}
+int main() {
+  const int rows = 20;
+  std::vector<float> host(rows * 64, 0.5f);
+  std::vector<int> ends(rows);
+  for (int i = 0; i < rows; ++i) ends[i] = 16 + 8 * (i % 4);
+  float *in, *out;
+  int* lengths;
+  cudaMalloc(&in, rows * 256);
+  cudaMalloc(&out, rows * 128);
+  cudaMalloc(&lengths, rows * 4);
+  cudaMemcpy(in, host.data(), rows * 256, cudaMemcpyHostToDevice);
+  cudaMemcpy(lengths, ends.data(), rows * 4, cudaMemcpyHostToDevice);
+  sums<<<rows, 32>>>(out, in, lengths);
+  cudaMemcpy(host.data(), out, 4, cudaMemcpyDeviceToHost);
+  std::printf("%.2f\\n", host[0]);
+}
+"""
+
+
+def test_unwritten_lds_that_only_altered_data_leave_is_no_nought(tmp_path):
+    verdict = Bench(tmp_path, TILED, "app.cu").verdict(("k < min(first + 8, n)", "k < first + 8"))
+    assert verdict.outcome is Outcome.WRONG_OUTPUT, verdict.detail
+    assert "where some of the numbers are others" in verdict.detail
