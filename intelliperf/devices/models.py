@@ -61,6 +61,7 @@ KEYS = (
     "wave_start_cycles",
     "l2_bytes_per_cycle_and_unit",
     "launch_overhead_ns",
+    "warm_launch_ns",
     "pcie_bytes_per_s",
     "xcds",
     "compute_capability_major",

@@ -69,6 +69,7 @@ constexpr Key kKeys[] = {
     REAL(wave_start_cycles),
     REAL(l2_bytes_per_cycle_and_unit),
     REAL(launch_overhead_ns),
+    REAL(warm_launch_ns),
     REAL(pcie_bytes_per_s),
     UNSIGNED(xcds),
     UNSIGNED(compute_capability_major),

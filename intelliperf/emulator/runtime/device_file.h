@@ -27,7 +27,7 @@ struct Device {
   double lds_latency_cycles = 64;
   double atomic_same_address_ns = 2, atomic_lane_ns = 1, atomic_sector_ns = 1, atomic_queues = 64;
   double block_start_ns = 1, wave_start_cycles = 10, l2_bytes_per_cycle_and_unit = 64;
-  double launch_overhead_ns = 3000, pcie_bytes_per_s = 25e9;
+  double launch_overhead_ns = 3000, warm_launch_ns = 3000, pcie_bytes_per_s = 25e9;
   uint32_t xcds = 1;
   uint32_t compute_capability_major = 0, compute_capability_minor = 0;
 

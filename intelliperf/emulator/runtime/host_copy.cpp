@@ -71,7 +71,7 @@ void move_rows(const Rows& to, const Rows& from) {
 void touch(const Rows& rows, bool by_host) {
   const uint64_t bytes = rows.bytes * rows.count;
   const uint64_t kept = by_host ? std::min(bytes, L2Contents::kOfHostCopy) : bytes;
-  L2Contents::instance().touch({{rows.first, rows.first + rows.extent(), kept}});
+  L2Contents::instance().replace({rows.first, rows.first + rows.extent(), kept});
 }
 
 // `read`: where a copy to the host begins in device memory.

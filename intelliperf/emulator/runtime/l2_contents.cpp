@@ -9,7 +9,7 @@ namespace simt {
 namespace {
 
 constexpr double kKeeps = 0.7;  // of the capacity, see l2_contents.h
-constexpr size_t kMostGroups = 64;
+constexpr size_t kMostGroups = 256;
 
 uint64_t bytes_of(const Touched& spans) {
   uint64_t bytes = 0;
@@ -33,9 +33,17 @@ L2Contents& L2Contents::instance() {
 L2Contents::L2Contents()
     : capacity_(device().amd() || settings().empties_l2 ? 0 : uint64_t(kKeeps * double(device().l2_bytes))) {}
 
-void L2Contents::forget(const TouchedSpan& span) {
-  const auto inside = [&](const TouchedSpan& old) { return span.begin <= old.begin && old.end <= span.end; };
-  for (Touched& group : groups_) group.erase(std::remove_if(group.begin(), group.end(), inside), group.end());
+// Of the spans inside this one a share is no longer there, or with what was touched together with it.
+void L2Contents::forget(const TouchedSpan& span, double share) {
+  for (Touched& group : groups_) {
+    for (TouchedSpan& old : group) {
+      if (old.begin < span.begin || old.end > span.end) continue;
+      const auto gone = uint64_t(share * double(old.end - old.begin));
+      old.bytes -= std::min(old.bytes, gone);
+    }
+    const auto empty = [](const TouchedSpan& old) { return old.bytes == 0; };
+    group.erase(std::remove_if(group.begin(), group.end(), empty), group.end());
+  }
   groups_.erase(std::remove_if(groups_.begin(), groups_.end(), [](const Touched& group) { return group.empty(); }),
                 groups_.end());
 }
@@ -44,20 +52,28 @@ void L2Contents::touch(Touched spans) {
   if (!keeps_anything()) return;
   for (TouchedSpan& span : spans) {
     span.bytes = std::min(span.bytes, uint64_t(span.end - span.begin));
-    forget(span);
+    if (span.bytes > 0) forget(span, double(span.bytes) / double(span.end - span.begin));
   }
   groups_.push_front(std::move(spans));
   if (groups_.size() > kMostGroups) groups_.pop_back();
 }
 
+void L2Contents::replace(const TouchedSpan& span) {
+  forget(span, 1);
+  touch({span});
+}
+
 bool L2Contents::holds(uintptr_t address, uint64_t more) const {
   uint64_t since = more;
+  double known = 0;  // share of the places around it
   for (const Touched& group : groups_) {
     since += bytes_of(group);
     if (since > capacity_) return false;
     for (const TouchedSpan& span : group)
-      if (address >= span.begin && address < span.end)
-        return place_of(address) * double(span.end - span.begin) < double(span.bytes);
+      if (address >= span.begin && address < span.end) {
+        known += double(span.bytes) / double(span.end - span.begin);
+        if (place_of(address) < known) return true;
+      }
   }
   return false;
 }

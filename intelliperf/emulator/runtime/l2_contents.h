@@ -1,8 +1,9 @@
 // What the L2 holds when a launch begins, of what copies, fills and launches before it have touched.
 //
-// Kept are the spans that each of them touched, the last one first, with how many bytes of them. What does not fit is
-// gone, and so is what as much as that has come in after. A launch goes through its spans side by side: they are gone
-// together, as in a cache that is walked through in circles.
+// Kept are the spans that each of them touched, the last one first, with how many bytes of them; which ones is not known,
+// so that what is touched of a span later is taken to be of what was touched before. What does not fit is gone, and so is
+// what as much as that has come in after. A launch goes through its spans side by side: they are gone together, as in a
+// cache that is walked through in circles.
 //
 // On an H200, whose L2 has 63 MB, kernels are faster after themselves than after a read of 256 MiB where they touch 34 MB
 // or less, and hardly where they touch 50 MB or more (benchmarks/hardware/*h200.json, "warm" and "cold"); kKeeps lies
@@ -32,12 +33,14 @@ class L2Contents {
   bool keeps_anything() const { return capacity_ > 0; }
   void touch(Touched spans);
   void touch(uintptr_t begin, uint64_t bytes) { touch({{begin, begin + bytes, bytes}}); }
+  // With what comes from elsewhere: nothing else of it is there any more.
+  void replace(const TouchedSpan& span);
   // Whether it is still there after `more` bytes that were not.
   bool holds(uintptr_t address, uint64_t more) const;
 
  private:
   L2Contents();
-  void forget(const TouchedSpan& span);
+  void forget(const TouchedSpan& span, double share);
 
   std::deque<Touched> groups_;
   uint64_t capacity_;
