@@ -68,6 +68,10 @@ def test_nvidia_s_caches_keep_what_a_block_stores_and_what_came_before_a_launch(
     assert times["exchanged_in_memory"] < 1.4 * times["exchanged_in_lds"]
     assert times["summed_after_others"] > 1.8 * times["summed_after_fill"]  # 2.2 on an H200, see rates.cu
     assert times["summed_after_itself"] == pytest.approx(times["summed_after_fill"], rel=0.02)
+    assert times["summed_after_a_part"] == pytest.approx(times["summed_after_itself"], rel=0.05)
+    # What other blocks have asked memory for is not there at once.
+    assert times["walked_by_all"] == pytest.approx(times["walked_by_one"], rel=0.1)
+    assert times["started"] - times["started_again"] == pytest.approx(350e-6, rel=0.1)  # ms
     emptied = _read(program, tmp_path, INTELLIPERF_EMPTY_L2="1")
     assert emptied["summed_after_fill"] == emptied["summed_after_others"] == times["summed_after_others"]
 

@@ -70,6 +70,10 @@ void Analysis::begin_launch(const Kernel& kernel, uint32_t dynamic_lds, const On
     for (uint32_t i = 0; i < partitions; ++i)
       l2_.emplace_back(new SectorCache(device_.l2_bytes / partitions, 128, !device_.amd()));
   for (auto& cache : l2_) cache->invalidate();
+  together_ = std::max<uint64_t>(1, blocks.together);
+  group_ = 0;
+  // What has been on its way for half of the time that memory takes longer than L2 counts as being there.
+  fetches_.begin((device_.dram_latency_cycles - device_.l2_latency_cycles) / 2);
 }
 
 machine::Consequences* Analysis::consequences_of(const Kernel& kernel) {
@@ -87,6 +91,11 @@ void Analysis::begin_block(const Block& block) {
   blocks_to_each_ = double(block.number + 1) / double(totals_.blocks + 1);
   end_waits();
   waits_.assign(block.waves.size(), 0);
+  const uint64_t group = block.number / together_, place = block.number % together_;
+  if (group != group_) fetches_.forget();
+  group_ = group;
+  late_ = 4 * place >= 3 * together_;
+  clocks_.assign(block.waves.size(), double(place) * device_.block_start_ns * device_.clock_hz / 1e9);
 }
 
 void Analysis::end_waits() {

@@ -8,6 +8,7 @@
 #include "atomic_queues.h"
 #include "cache.h"
 #include "device_file.h"
+#include "fetches.h"
 #include "hot_addresses.h"
 #include "l2_contents.h"
 #include "lane.h"
@@ -27,6 +28,9 @@ struct TracedTotals {
   uint64_t l1_bank_passes = 0;  // of global loads, see bank_passes()
   uint64_t l2_bytes = 0;        // moved between L1 and L2
   Served served;
+  // Of the loads that L2 serves, and of these in the blocks that know best: those whose sectors are still on their way
+  // for another block, see fetches.h.
+  uint64_t on_their_way = 0, late_l2 = 0, late_on_their_way = 0;
   uint64_t waited = 0;                                 // of these beyond L1, those of the wave of each block with most
   uint64_t read_cold_lines = 0, read_again_lines = 0;  // L2 misses: first touch, after eviction
   uint64_t late_events = 0;     // of the traced blocks so far those by which half of the events had passed
@@ -47,9 +51,11 @@ class Analysis {
  public:
   Analysis();
 
-  // `alive`: blocks that a compute unit has at once in this launch, `resident` those that it could have.
+  // `alive`: blocks that a compute unit has at once in this launch, `resident` those that it could have; `together`: all
+  // that the chip has at once.
   struct OnOneUnit {
     uint32_t resident, alive;
+    uint64_t together;
   };
   void begin_launch(const Kernel& kernel, uint32_t dynamic_lds, const OnOneUnit& blocks, const StreamPlace& place);
   void begin_block(const Block& block);
@@ -190,6 +196,12 @@ class Analysis {
   bool kept(uint64_t line, uint32_t sectors);
   void end_waits();
   std::vector<uint64_t> waits_;  // of the block by wave: loads beyond L1
+  Fetches fetches_;              // of the blocks that are on the chip together
+  uint64_t together_ = 1, group_ = 0;
+  bool late_ = false;           // most of the group were traced before this block
+  std::vector<double> clocks_;  // of the block by wave: cycles since its group began
+  double now_ = 0;              // of the wave whose request is looked at
+  bool on_its_way_ = false;     // what that request asks L2 for
   bool fills_ = false;           // the request stores all of each sector that it stores to
 
   static constexpr uint32_t kMaxTouches = 512;

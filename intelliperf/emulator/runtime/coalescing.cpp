@@ -229,7 +229,12 @@ uint32_t Analysis::reach_l2(uint64_t line, uint32_t sectors, bool store, SiteRec
     ++(missed ? record.l2_misses : record.l2_hits);
   }
   totals_.l2_bytes += device_.amd() ? (store ? bits(sectors) * 32 : device_.l1_line_bytes) : bits(sectors) * 32;
-  if (store || !missed) return 1;
+  if (store) return 1;
+  const uint64_t place = line * l2_.size() + partition_;
+  if (!missed) {
+    on_its_way_ |= !device_.amd() && fetches_.ask(place, sectors, now_);
+    return 1;
+  }
   uint32_t cold = 0;
   const uint64_t new_before = totals_.read_new_lines;
   if (device_.amd()) {
@@ -241,9 +246,11 @@ uint32_t Analysis::reach_l2(uint64_t line, uint32_t sectors, bool store, SiteRec
   totals_.read_cold_lines += cold;  // in sectors of 32 bytes
   totals_.read_again_lines += bits(result.filled) - cold;
   record.read_again += bits(result.filled) - (totals_.read_new_lines - new_before);
-  if (cold == 0 || !kept(line, cold)) return 2;
-  totals_.read_kept_lines += cold;
-  return cold == bits(result.filled) ? 1 : 2;
+  const bool has_it = cold > 0 && kept(line, cold);
+  if (has_it) totals_.read_kept_lines += cold;
+  if (has_it && cold == bits(result.filled)) return 1;
+  fetches_.note(place, result.filled, now_);
+  return 2;
 }
 
 void Analysis::reuse(const Request& request, SiteRecord& record) {
@@ -254,6 +261,9 @@ void Analysis::reuse(const Request& request, SiteRecord& record) {
   // What other compute units may have written is loaded past the L1, which need not have it.
   const bool past_l1 = !store && request.site->flags & kSiteVolatile;
   uint32_t depth = 0;  // 0 L1, 1 L2, 2 memory
+  const bool timed = request.wave < clocks_.size();
+  now_ = timed ? clocks_[request.wave] : 0;
+  on_its_way_ = false;
   for (uint32_t k = 0; touch_count_ > 4 && k < touch_count_; ++k) l2_[partition_]->expect(touches_[k].line);
   for (uint32_t k = 0; k < touch_count_; ++k) {
     const LineTouch& touch = touches_[k];
@@ -285,7 +295,13 @@ void Analysis::reuse(const Request& request, SiteRecord& record) {
   }
   if (store || atomic) return;  // nobody waits for a store; atomics have their own term
   ++(depth == 0 ? totals_.served.l1 : depth == 1 ? totals_.served.l2 : totals_.served.memory);
-  if (depth && request.wave < waits_.size()) ++waits_[request.wave];
+  if (depth == 1) totals_.on_their_way += on_its_way_;
+  if (depth == 1 && late_) ++totals_.late_l2, totals_.late_on_their_way += on_its_way_;
+  if (!timed) return;
+  waits_[request.wave] += depth > 0;
+  clocks_[request.wave] += depth == 0                  ? device_.l1_latency_cycles
+                           : depth == 1 && !on_its_way_ ? device_.l2_latency_cycles
+                                                       : device_.dram_latency_cycles;
 }
 
 }  // namespace simt

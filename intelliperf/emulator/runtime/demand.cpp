@@ -66,6 +66,11 @@ double indexed(const Demand& d) {
   return d.indexed_loads / d.waves * (alone * kIndexedLatency + (1 - alone) * kIndexedCycles);
 }
 
+// Of a load that finds its data in L2, or on its way there for another block.
+double l2_cycles(const Demand& d, const Device& chip) {
+  return chip.l2_latency_cycles + d.on_their_way * (chip.dram_latency_cycles - chip.l2_latency_cycles);
+}
+
 double further(double all, double requests, double each, const Device& chip) {
   return requests > 0 ? std::max(0.0, all / requests - 1) * (chip.amd() ? 1 : each) : 0;
 }
@@ -79,7 +84,7 @@ double waiting(const Demand& d, const Device& chip) {
   // Where waves share lines the first one that is traced brings them in, but all wait for them.
   const double misses = d.l2_loads + d.dram_loads, missed = std::min(global, misses / d.blocks * d.waited);
   const double miss =
-      misses > 0 ? (d.l2_loads * chip.l2_latency_cycles + d.dram_loads * chip.dram_latency_cycles) / misses : 0;
+      misses > 0 ? (d.l2_loads * l2_cycles(d, chip) + d.dram_loads * chip.dram_latency_cycles) / misses : 0;
   // A request that takes several passes has its last lane's value that much later.
   const double more =
       d.global_requests > 0 ? further(d.l1_tags, d.global_requests + d.other_requests, kLineCycles, chip) : 0;
@@ -122,7 +127,7 @@ double block_cycles(const Demand& d, const BlockWork& work, double more) {
   const double misses = from_l2 + from_memory;
   const double missed = std::min(global, work.global * misses * d.waited);
   const double miss =
-      misses > 0 ? (from_l2 * chip.l2_latency_cycles + from_memory * chip.dram_latency_cycles) / misses : 0;
+      misses > 0 ? (from_l2 * l2_cycles(d, chip) + from_memory * chip.dram_latency_cycles) / misses : 0;
   const double passes = further(d.l1_tags, std::max(1.0, d.global_accesses), kLineCycles, chip);
   const double conflicts = further(d.lds_phases, std::max(1.0, d.lds_accesses), kPassCycles, chip);
   const double flight = in_flight(d), alone = share(d.waiting_loads - d.waiting_global_loads, d.lds_requests);

@@ -68,6 +68,7 @@ struct Demand {
   // Of all waves; of the longest wave of each block, summed over blocks.
   double global_requests = 0, lds_requests = 0, other_requests = 0;  // loads; loads and stores; the rest
   double l2_loads = 0, dram_loads = 0;                               // of the global loads, those that L1 did not have
+  double on_their_way = 0;   // share of what L2 serves that is as late as if from memory, see fetches.h
   double waited = 1;         // share of a block's that its wave with the most has
   double waiting_loads = 0;  // of the loads, those that only one can be under way of
   double waiting_global_loads = 0;

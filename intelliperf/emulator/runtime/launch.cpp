@@ -259,7 +259,8 @@ void write_counts(JsonWriter& line, const LaunchTotals& t, const Work& work) {
   put("l1_tag_cycles", t.l1_tag_cycles), put("l1_bank_passes", t.l1_passes), put("l1_bytes", t.l1_bytes);
   put("l2_bytes", t.l2_bytes), put("partial_sectors", t.partial_sectors);
   put("l1_hit_requests", t.l1_hit_requests), put("l2_hit_requests", t.l2_hit_requests);
-  put("dram_requests", t.dram_requests), put("atomic_requests", t.atomic_requests);
+  put("dram_requests", t.dram_requests), put("on_their_way", t.on_their_way);
+  put("atomic_requests", t.atomic_requests);
   put("constant_loads", t.constant_loads), put("constant_addresses", t.constant_addresses);
   put("loads", t.loads), put("load_runs", t.load_runs), put("waiting_loads", t.waiting_loads),
       put("barrier_waves", t.barrier_waves), put("collectives", t.collectives);
@@ -380,7 +381,8 @@ void begin_analysis(const LaunchRequest& request, const RunPlan& plan, const Occ
   const Module& module = *request.kernel->module;
   const uint64_t each = (request.grid.count() - 1) / device().compute_units + 1;
   const uint32_t most = std::max(1u, resident.blocks);
-  const Analysis::OnOneUnit blocks{most, uint32_t(std::min<uint64_t>(most, each))};
+  const uint64_t together = std::min(request.grid.count(), uint64_t{most} * device().compute_units);
+  const Analysis::OnOneUnit blocks{most, uint32_t(std::min<uint64_t>(most, each)), together};
   analysis().begin_launch(*request.kernel, dynamic_shared_bytes(request), blocks, request.place);
   shape_sample().begin_launch(analysis(), module.site_count);
   wave_counter.begin_launch(module, costs_by_place(module), plan.draw, &shape_sample(), &analysis().hot(), plan.shares);

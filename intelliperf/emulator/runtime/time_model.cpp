@@ -186,6 +186,10 @@ LaunchTotals launch_totals(Analysis& analysis, const std::vector<SiteRecord>& si
   result.l1_hit_requests = double(t.served.l1) * per_request;
   result.l2_hit_requests = double(t.served.l2) * per_request;
   result.dram_requests = double(t.served.memory) * per_request;
+  // The first blocks that are traced do not know yet when others ask, so that the last ones stand for all.
+  const auto late = double(t.late_l2), all = double(t.served.l2);
+  const double shared = late > 0 ? double(t.late_on_their_way) / late : all > 0 ? double(t.on_their_way) / all : 0;
+  result.on_their_way = result.l2_hit_requests * shared;
   result.lds_requests = double(t.lds_requests) * per_request;
   const auto beyond_l1 = double(t.served.l2 + t.served.memory);
   if (beyond_l1 > 0) result.waited = std::min(1.0, double(t.waited) / beyond_l1);
@@ -375,6 +379,7 @@ TimeParts model_time(const LaunchRequest& request, const Analysis& analysis, con
   const double loads = demand.global_requests + demand.lds_requests;
   demand.other_requests = std::max(0.0, t.requests - t.atomic_requests - loads);
   demand.l2_loads = t.l2_hit_requests;
+  demand.on_their_way = t.l2_hit_requests > 0 ? t.on_their_way / t.l2_hit_requests : 0;
   demand.dram_loads = t.dram_requests;
   demand.waited = t.waited;
   demand.waiting_loads = t.waiting_loads;

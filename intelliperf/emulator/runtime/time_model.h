@@ -48,6 +48,7 @@ struct LaunchTotals {
   double loads = 0, load_runs = 0;  // of all sites; those that follow a store or a barrier
   double joined_loads = 0;          // that stand beside others
   double requests = 0, l1_hit_requests = 0, l2_hit_requests = 0, dram_requests = 0, lds_requests = 0;
+  double on_their_way = 0;                       // of those that L2 serves, as late as if from memory
   double waited = 1;                             // share of a block's loads beyond L1 that one of its waves waits for
   double global_accesses = 0, lds_accesses = 0;  // requests of all kinds
   double atomic_requests = 0, waiting_loads = 0, waiting_global_loads = 0, spin_turns = 0, barrier_waves = 0,

@@ -30,6 +30,12 @@ __global__ void summed(const float* x, float* y, int n) {
   y[threadIdx.x] = sum;
 }
 
+__global__ void walked(const int* zeros, int* y, int n) {
+  int at = 0;
+  while (at < n) at += 8 + zeros[at];
+  y[blockIdx.x * blockDim.x + threadIdx.x] = at;
+}
+
 template <class Launch>
 static void timed(const char* name, Launch launch) {
   cudaEvent_t begin, end;
@@ -58,5 +64,17 @@ int main() {
   cudaMemset(others, 0, large);
   timed("summed_after_others", [&] { summed<<<1, 256>>>(x, y, n); });
   timed("summed_after_itself", [&] { summed<<<1, 256>>>(x, y, n); });
+  summed<<<1, 256>>>(x, y, 2048);
+  timed("summed_after_a_part", [&] { summed<<<1, 256>>>(x, y, n); });
+
+  const int* zeros = reinterpret_cast<const int*>(x);
+  int* ends = reinterpret_cast<int*>(y);
+  for (int blocks : {1, 96}) {
+    cudaMemset(others, 0, large);
+    timed(blocks == 1 ? "walked_by_one" : "walked_by_all", [&] { walked<<<blocks, 32>>>(zeros, ends, 8192); });
+  }
+  cudaMemset(others, 0, large);
+  timed("started", [&] { walked<<<1, 32>>>(zeros, ends, 0); });
+  timed("started_again", [&] { walked<<<1, 32>>>(zeros, ends, 0); });
   return 0;
 }
