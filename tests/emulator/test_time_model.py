@@ -62,9 +62,20 @@ def test_the_slower_kernel_is_modelled_as_slower(
     assert times[slower] > at_least * times[faster]
 
 
-def test_nvidia_s_caches_keep_what_a_block_stores_and_what_came_before_a_launch(tmp_path: Path) -> None:
-    program = _build(tmp_path / "modelled", "nvcc", INTELLIPERF_TARGET="h100")
-    times = _read(program, tmp_path)
+@pytest.fixture(scope="module")
+def nvidia_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return _build(tmp_path_factory.mktemp("modelled") / "modelled", "nvcc", INTELLIPERF_TARGET="h100")
+
+
+@pytest.fixture(scope="module")
+def nvidia_times(nvidia_program: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, float]:
+    return _read(nvidia_program, tmp_path_factory.mktemp("records"))
+
+
+def test_nvidia_s_caches_keep_what_a_block_stores_and_what_came_before_a_launch(
+    nvidia_program: Path, nvidia_times: dict[str, float], tmp_path: Path
+) -> None:
+    times = nvidia_times
     assert times["exchanged_in_memory"] < 1.4 * times["exchanged_in_lds"]
     assert times["summed_after_others"] > 1.8 * times["summed_after_fill"]  # 2.2 on an H200, see rates.cu
     assert times["summed_after_itself"] == pytest.approx(times["summed_after_fill"], rel=0.02)
@@ -72,8 +83,14 @@ def test_nvidia_s_caches_keep_what_a_block_stores_and_what_came_before_a_launch(
     # What other blocks have asked memory for is not there at once.
     assert times["walked_by_all"] == pytest.approx(times["walked_by_one"], rel=0.1)
     assert times["started"] - times["started_again"] == pytest.approx(350e-6, rel=0.1)  # ms
-    emptied = _read(program, tmp_path, INTELLIPERF_EMPTY_L2="1")
+    emptied = _read(nvidia_program, tmp_path, INTELLIPERF_EMPTY_L2="1")
     assert emptied["summed_after_fill"] == emptied["summed_after_others"] == times["summed_after_others"]
+
+
+def test_what_nvcc_loads_and_calls_again_is_counted(nvidia_times: dict[str, float]) -> None:
+    """Loads after stores of another type, and powers whose exponent is known."""
+    assert nvidia_times["types_apart"] == pytest.approx(nvidia_times["types_alike"], rel=0.1)
+    assert nvidia_times["squared_by_power"] > 1.2 * nvidia_times["squared"]
 
 
 def test_blocks_that_are_not_looked_at_cannot_hide_what_they_do(program: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-// What NVIDIA's caches keep: the L1 of a block's stores, against the same in LDS, the L2 of what came before a launch.
+// What nvcc makes of it, and what NVIDIA's caches keep: the L1 of a block's stores, against the same in LDS, the L2 of what came before a launch.
 #include <cstdio>
 
 __global__ void exchanged_in_memory(float* y) {
@@ -34,6 +34,17 @@ __global__ void walked(const int* zeros, int* y, int n) {
   int at = 0;
   while (at < n) at += 8 + zeros[at];
   y[blockIdx.x * blockDim.x + threadIdx.x] = at;
+}
+
+template <class Value>
+__global__ void counted_up(const Value* x, int* y, int n) {
+  for (int k = 0; k < n; ++k) y[k * blockDim.x + threadIdx.x] = int(x[threadIdx.x]) + k;
+}
+
+template <bool kPower>
+__global__ void squared(double* x) {
+  double& own = x[blockIdx.x * blockDim.x + threadIdx.x];
+  own = kPower ? pow(own, 2.0) : own * own;
 }
 
 template <class Launch>
@@ -76,5 +87,13 @@ int main() {
   cudaMemset(others, 0, large);
   timed("started", [&] { walked<<<1, 32>>>(zeros, ends, 0); });
   timed("started_again", [&] { walked<<<1, 32>>>(zeros, ends, 0); });
+
+  int* counts;
+  cudaMalloc(&counts, 100 * 256 * sizeof(int));
+  timed("types_alike", [&] { counted_up<<<1, 256>>>(zeros, counts, 100); });
+  timed("types_apart", [&] { counted_up<<<1, 256>>>(x, counts, 100); });
+  double* many = reinterpret_cast<double*>(others);
+  timed("squared", [&] { squared<false><<<2048, 256>>>(many); });
+  timed("squared_by_power", [&] { squared<true><<<2048, 256>>>(many); });
   return 0;
 }
