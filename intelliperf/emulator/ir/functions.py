@@ -166,7 +166,7 @@ class FunctionRewriter:
         whole = [i for index, i in enumerate(block.instructions) if index not in joined or joined[index] is not None]
         places = tuple(int(found[1]) for i in whole if (found := DEBUG_LOCATION.search(i.text)))
         repeats = self._index in self._following[self._index]
-        mix = self._operations.count(whole, repeats)
+        mix = self._operations.count([i for i in whole if not self._arrays.in_registers(i)], repeats)
         self._block = self._around.table.add_block(self._name, mix, places)
         if repeats and (chain := recurrence(whole, kind_of)):
             self._around.table.blocks[self._block]["chain"] = chain
