@@ -87,6 +87,13 @@ def test_nvidia_s_caches_keep_what_a_block_stores_and_what_came_before_a_launch(
     assert emptied["summed_after_fill"] == emptied["summed_after_others"] == times["summed_after_others"]
 
 
+def test_the_l2_has_what_is_not_looked_at_of_a_launch_before(
+    nvidia_program: Path, nvidia_times: dict[str, float], tmp_path: Path
+) -> None:
+    sampled = _read(nvidia_program, tmp_path, INTELLIPERF_TRACE_EVENTS="8000")
+    assert sampled["summed_after_itself"] == pytest.approx(nvidia_times["summed_after_itself"], rel=0.1)
+
+
 def test_what_nvcc_loads_and_calls_again_is_counted(nvidia_times: dict[str, float]) -> None:
     """Loads after stores of another type, and powers whose exponent is known."""
     assert nvidia_times["types_apart"] == pytest.approx(nvidia_times["types_alike"], rel=0.1)

@@ -397,7 +397,6 @@ struct Outline {
   TimeParts parts;
   Work work;
   double local_ns = 0;
-  double blocks_per_traced = 1;
 };
 
 Outline outline(const LaunchRequest& request, const RunPlan& plan, const GridRun& run, const Occupancy& resident) {
@@ -405,7 +404,6 @@ Outline outline(const LaunchRequest& request, const RunPlan& plan, const GridRun
   Outline found;
   const double per_traced = double(request.grid.count()) / double(run.traced_blocks());
   const double scale = plan.count_rest ? 1 : per_traced;
-  found.blocks_per_traced = per_traced;
   found.sites = whole_launch(module, analysis(), shape_sample(), scale);
   found.executions.assign(module.block_executions, module.block_executions + module.block_count);
   for (uint32_t i = 0; i < module.block_count; ++i)  // blocks count themselves, or are counted
@@ -424,14 +422,22 @@ Outline outline(const LaunchRequest& request, const RunPlan& plan, const GridRun
   return found;
 }
 
+// Of all accesses, where some were analysed.
+Touched whole(Touched touched, const LaunchTotals& totals) {
+  double seen = 0;
+  for (const TouchedSpan& span : touched) seen += double(span.bytes);
+  const double factor = seen > 0 ? std::max(1.0, (totals.dram_once_bytes + totals.dram_write_bytes) / seen) : 1;
+  for (TouchedSpan& span : touched) span.bytes = uint64_t(double(span.bytes) * factor);
+  return touched;
+}
+
 void remember(History& history, const Geometry& geometry, const Outline& found) {
   const auto same = [&](const Modelled& known) { return known.geometry == geometry; };
   auto known = std::find_if(history.modelled.begin(), history.modelled.end(), same);
   if (known == history.modelled.end()) known = history.modelled.insert(known, Modelled{geometry, {}, {}, {}});
   known->parts = found.parts;
   known->totals = found.totals;
-  known->touched = analysis().touched();
-  for (TouchedSpan& span : known->touched) span.bytes = uint64_t(double(span.bytes) * found.blocks_per_traced);
+  known->touched = whole(analysis().touched(), found.totals);
   uint64_t executions = 0;
   for (size_t i = 0; i < found.waves.size(); ++i) executions += (found.executions[i] << 20) + found.waves[i];
   History::Count& count = count_of(history, geometry);
