@@ -37,7 +37,7 @@ _ASSEMBLY = re.compile(r'^ [^"\n]*\bcall [^"\n]*\basm (?:\w+ )*"([^"]*)"', re.MU
 _VIRTUAL_OF_NOBODY = re.compile(r"@__cxa_(?:pure|deleted)_virtual\b")
 _AS_NVCC = ("-mllvm", "-sink-common-insts=false")  # its branches keep stores to one place, in SASS of CUDA 13.0
 # nvcc 13.0 takes an access to be able to change what one of another type reads, and powers for calls whatever the
-# exponent: a loop that stores integers loads the double beside them in every turn, and pow(x, 2) is no product.
+# exponent: a loop that stores integers loads the double beside them in every turn, and calls pow(x, 2).
 _TYPES = re.compile(r", !tbaa(?:\.struct)? !\d+")
 _POWER, _OPAQUE_POWER = "@llvm.pow.f", "@__pow.f"  # the latter has the former's attributes, but no meaning to LLVM
 _SQUARE = re.compile(
