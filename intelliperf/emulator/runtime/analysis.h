@@ -202,7 +202,7 @@ class Analysis {
   std::vector<double> clocks_;  // of the block by wave: cycles since its group began
   double now_ = 0;              // of the wave whose request is looked at
   bool on_its_way_ = false;     // what that request asks L2 for
-  bool fills_ = false;           // the request stores all of each sector that it stores to
+  bool fills_ = false;          // the request stores all of each sector that it stores to
 
   static constexpr uint32_t kMaxTouches = 512;
   LineTouch touches_[kMaxTouches];

@@ -299,9 +299,9 @@ void Analysis::reuse(const Request& request, SiteRecord& record) {
   if (depth == 1 && late_) ++totals_.late_l2, totals_.late_on_their_way += on_its_way_;
   if (!timed) return;
   waits_[request.wave] += depth > 0;
-  clocks_[request.wave] += depth == 0                  ? device_.l1_latency_cycles
+  clocks_[request.wave] += depth == 0                   ? device_.l1_latency_cycles
                            : depth == 1 && !on_its_way_ ? device_.l2_latency_cycles
-                                                       : device_.dram_latency_cycles;
+                                                        : device_.dram_latency_cycles;
 }
 
 }  // namespace simt

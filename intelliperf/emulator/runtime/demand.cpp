@@ -126,8 +126,7 @@ double block_cycles(const Demand& d, const BlockWork& work, double more) {
   const double from_memory = known > 0 ? double(work.served.memory) / known : share(d.dram_loads, d.global_requests);
   const double misses = from_l2 + from_memory;
   const double missed = std::min(global, work.global * misses * d.waited);
-  const double miss =
-      misses > 0 ? (from_l2 * l2_cycles(d, chip) + from_memory * chip.dram_latency_cycles) / misses : 0;
+  const double miss = misses > 0 ? (from_l2 * l2_cycles(d, chip) + from_memory * chip.dram_latency_cycles) / misses : 0;
   const double passes = further(d.l1_tags, std::max(1.0, d.global_accesses), kLineCycles, chip);
   const double conflicts = further(d.lds_phases, std::max(1.0, d.lds_accesses), kPassCycles, chip);
   const double flight = in_flight(d), alone = share(d.waiting_loads - d.waiting_global_loads, d.lds_requests);
