@@ -145,6 +145,7 @@ normal = torch.nn.functional.layer_norm(rows, (64,), scale, bias)
 normal.backward(rows)
 assert normal.dtype == bias.grad.dtype == torch.float16 and normal.is_cuda
 assert torch.allclose(bias.grad.float(), rows.float().sum(0), atol=0.2, rtol=0)
+assert "bytes free" in torch.cuda.memory_summary()
 side = torch.cuda.Stream(priority=torch.cuda.Stream.priority_range()[1])
 square.record_stream(side)
 try:

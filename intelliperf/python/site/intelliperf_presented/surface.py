@@ -249,6 +249,13 @@ def _statistics(device: object = None) -> dict[str, int]:
     return {f"{name}.all.{when}": value for name in names for when, value in (("current", now), ("peak", most))}
 
 
+def _summary(device: object = None, abbreviated: bool = False) -> str:
+    """What is known; PyTorch's own table counts what its allocator does, and there is none."""
+    free, total = runtime().memory()
+    tensors = f"tensors {_memory(0)():,} bytes, at most {_memory(1)():,}"
+    return f"memory of {_properties(device).name}: {tensors}; {free:,} of {total:,} bytes free\n"
+
+
 def _nothing(*args: object, **kwargs: object) -> None:
     return None
 
@@ -311,6 +318,7 @@ def _table(torch: ModuleType) -> dict[str, Any]:
         "max_memory_reserved": _memory(1),
         "max_memory_cached": _memory(1),
         "memory_stats": _statistics,
+        "memory_summary": _summary,
         "reset_peak_memory_stats": _reset_peak,
         "reset_max_memory_allocated": _reset_peak,
         "reset_max_memory_cached": _reset_peak,
