@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -95,6 +96,7 @@ class EmulatorBackend:
         executor: Executor = Executor.COMPILED,
         tell: Callable[[str], None] = lambda text: None,
         flush_l2: bool = False,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self._directory = directory
         self._target = devices.resolve(target) if target is not None else None
@@ -102,6 +104,7 @@ class EmulatorBackend:
         self._executor = executor
         self._tell = tell
         self._flush_l2 = flush_l2  # before every launch
+        self._began = int(clock())  # what `time` returns to each run at first
         self._line_note = ""
         self._seen: Seen | None = None  # in this process
 
@@ -112,10 +115,14 @@ class EmulatorBackend:
         return Tracer(self._directory / "traces", self._run_environment, self._tell)
 
     def _run_environment(self) -> dict[str, str]:
-        """How launches are timed. For programs that compile at run time: where the compiler is, and for which chip."""
+        """How launches are timed, and the second in which the program believes to begin, as its seed may depend on it.
+
+        For programs that compile at run time: where the compiler is, and for which chip.
+        """
         target = {"INTELLIPERF_TARGET": self._target} if self._target else {}
         flush = {"INTELLIPERF_EMPTY_L2": "1"} if self._flush_l2 else {}
-        return {**target, **flush, "INTELLIPERF_INSTALLATION": str(shim_directory().parent)}
+        own = {"INTELLIPERF_BEGAN": str(self._began), "INTELLIPERF_INSTALLATION": str(shim_directory().parent)}
+        return {**target, **flush, **own}
 
     def probe(self) -> Device:
         """The chosen chip, else the one that the program was built for, else HIP's default."""

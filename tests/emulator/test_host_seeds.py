@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
+from inprocess import build_here
 from rulebench import output
+
+from intelliperf.processes.process import output_of
 
 SOURCE = """
 #include <hip/hip_runtime.h>
@@ -25,3 +29,28 @@ def test_numbers_of_a_random_device_differ_in_one_run_and_not_from_run_to_run(tm
     printed = output(tmp_path / "one", {"app.hip": SOURCE})
     assert printed == output(tmp_path / "other", {"app.hip": SOURCE})
     assert len(set(printed.split())) == 3
+
+
+SECONDS = """
+#include <hip/hip_runtime.h>
+#include <cstdio>
+#include <ctime>
+int main() {
+  (void)hipDeviceSynchronize();
+  time_t now;
+  const time_t same = time(&now);
+  std::printf("%lld %lld\\n", (long long)now, (long long)(now - same));
+}
+"""
+
+
+def test_compared_runs_begin_in_the_second_that_they_are_told(tmp_path: Path) -> None:
+    (tmp_path / "app.hip").write_text(SECONDS)
+    build_here("hipcc", "app.hip", "-o", "app", directory=tmp_path)
+    printed = {
+        began: output_of([str(tmp_path / "app")], 60.0, {"INTELLIPERF_BEGAN": began}, tmp_path)[1].split()
+        for began in ("1000000000", "")
+    }
+    assert 0 <= int(printed["1000000000"][0]) - 1000000000 < 60
+    assert abs(int(printed[""][0]) - time.time()) < 60
+    assert all(difference == "0" for _, difference in printed.values())
