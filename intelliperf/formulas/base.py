@@ -74,6 +74,7 @@ _TIME_PARTS = (
 )
 
 _TOLD_GAIN = 1.01  # of the application; below it only the kernel's own gain says something
+_MOST_GAIN = 1_000.0  # what is left of less than a thousandth of the time is not told from nothing
 _STEP_CYCLES = 4.0  # of a dependent arithmetic instruction: CDNA's 64 lanes over 16, Volta's and later ones' pipeline
 OVERLAP = 2.5  # as in the runtime's time model, see emulator/runtime/demand.h
 
@@ -264,14 +265,18 @@ def shrunk(profile: KernelProfile, after: Mapping[Metric, float]) -> tuple[float
 def amdahl(share: float, saved: float) -> float:
     """Gain of the whole if a part of `share` loses the fraction `saved` of its time."""
     left = 1.0 - min(1.0, max(0.0, share)) * min(1.0, max(0.0, saved))
-    return 1.0 / max(left, 1e-3)
+    return 1.0 / max(left, 1.0 / _MOST_GAIN)
+
+
+def _as_fast(gain: float) -> str:
+    return f"{times(gain)} as fast{' or more' if gain >= _MOST_GAIN else ''}"
 
 
 def _shares(profile: KernelProfile, saved: float, ceiling: float) -> str:
     kind = profile.time_provenance.value
-    alone = f"make it {times(ceiling)} as fast"
+    alone = f"make it {_as_fast(ceiling)}"
     if ceiling < _TOLD_GAIN:
-        alone = f"make the kernel {times(amdahl(1.0, saved))} as fast and save less than 1 % of the application's"
+        alone = f"make the kernel {_as_fast(amdahl(1.0, saved))} and save less than 1 % of the application's"
     return (
         f"that is {percent(saved)} of this kernel's {kind} time, and the kernel has {percent(profile.share)} of the "
         f"application's device time: removing this alone would {alone}"
