@@ -136,6 +136,13 @@ def test_a_kernel_with_little_of_the_time_can_gain_little() -> None:
     )
 
 
+def test_the_largest_ceiling_is_told_as_at_least_so_much() -> None:
+    all_of_it = {Metric.DEVICE_TIME_NS: 1e8, Metric.ATOMIC_TIME_NS: 1e8, Metric.ATOMIC_LANES: 6e7}
+    finding = FORMULAS["atomicContention"].diagnose(profile({**contended(), **all_of_it}, share=1.0), DEVICE)
+    assert finding is not None
+    assert finding.sentence.endswith("removing this alone would make it 1,000× as fast or more")
+
+
 @pytest.mark.parametrize("spelling", ["atomicContention", "atomic-contention", "ATOMIC_CONTENTION", "atomiccontention"])
 def test_formulas_are_found_in_any_spelling(spelling: str) -> None:
     assert find_formula(spelling).name == "atomicContention"
