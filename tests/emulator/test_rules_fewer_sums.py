@@ -70,8 +70,11 @@ int main() {
   hipMemcpy(dv, v, sizeof v, hipMemcpyHostToDevice);
   hipMemset(sum, 0, 4); hipMemset(dot_, 0, 8); hipMemset(c, 0, 8);
   reduce<<<(n + 63) / 64, 64, 64 * sizeof(real)>>>(df, sum, n);
-  dot<<<(n + 64 - 1) / 64, 64>>>(dd, dd, dot_, n);
-  count<<<(n - 1) / 64 + 1, 64>>>(dv, c, n, 50);
+  dim3 threads(64), blocks((n + threads.x - 1) / threads.x);
+  dot<<<blocks, threads>>>(dd, dd, dot_, n);
+  const int many = (n - 1) / 64 + 1;
+  dim3 grid(many, 1, 1);
+  count<<<grid, 64>>>(dv, c, n, 50);
   float o; double p; int q;
   hipMemcpy(&o, sum, 4, hipMemcpyDeviceToHost); hipMemcpy(&p, dot_, 8, hipMemcpyDeviceToHost);
   hipMemcpy(&q, c + 1, 4, hipMemcpyDeviceToHost);
@@ -103,6 +106,7 @@ def test_fewer_blocks_add_up_the_same(tmp_path: Path) -> None:
         assert proposal.candidate.declares.geometry
         text = proposal.candidate.edits[0].text
     assert text.count("+= static_cast<long long>(gridDim.x)") == text.count(" < 16 ? ") == 3
+    assert "dot<<<dim3(blocks.x < 16 ? blocks.x : 16, blocks.y, blocks.z), threads>>>" in text
     assert "s_y[tid] = thread_part;" in text and "double v = thread_part_2;" in text
     assert output(tmp_path / "after", {"app.hip": text}) == output(tmp_path / "before", {"app.hip": PROGRAM})
 
@@ -120,7 +124,7 @@ def test_fewer_blocks_add_up_the_same(tmp_path: Path) -> None:
         ("dot", "double total = 0", "int total = 0", "line 30 converts int to double"),
         ("dot", "i < n ?", "i < n / 2 ?", "is not a parameter"),
         ("dot", "sums[t / 32] = v", "out[t] = v", "stores what the block's threads have elsewhere"),
-        ("count", "(n - 1) / 64 + 1", "n / 64", "the grid is not n divided by 64 and rounded up"),
+        ("count", "many = (n - 1) / 64 + 1", "many = n / 64", "the grid is not n divided by 64 and rounded up"),
     ],
 )
 def test_blocks_stay_where_they_do_more_than_to_add_up(

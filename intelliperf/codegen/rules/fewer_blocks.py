@@ -8,16 +8,19 @@ One thread may then work on several, one after the other.
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 
-from intelliperf.codegen.rules.blocks import Launch, Program
+import tree_sitter
+
+from intelliperf.codegen.rules.blocks import Launch, Program, definitions, is_changed, text_of
 from intelliperf.codegen.rules.declarations import unused_name
-from intelliperf.codegen.rules.grid_edits import capped_grid
+from intelliperf.codegen.rules.grid_edits import capped_grid, single_extent
 from intelliperf.codegen.rules.guards import condition_text, line_starts, statement_end
 from intelliperf.codegen.rules.lanes import initializer, written
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, body
 from intelliperf.codegen.rules.uniformity import exits
-from intelliperf.codegen.rules.whole_waves import covering_grid, element_limit
+from intelliperf.codegen.rules.whole_waves import covering_grid, element_limit, rounded_up
 from intelliperf.codegen.syntax.source import Source
 from intelliperf.codegen.syntax.tree import Node
 
@@ -93,7 +96,20 @@ def covers(launch: Launch, limit: int) -> None:
     """Raise `NotApplicable` unless the launch has a thread for each element, by the argument with that number."""
     if launch.function is None or limit >= len(launch.arguments):
         raise NotApplicable(f"{launch}: the launch cannot be read")
+    grid, block = single_extent(launch, launch.grid), single_extent(launch, launch.block)
+    if grid is not None and block is not None:
+        count = _packed(launch.arguments[limit])
+        sizes = [_packed(block), *([f"{text_of(launch.block)}.x"] if block is not launch.block else [])]
+        if grid.type in ("identifier", "parameter_declaration") and launch.function is not None:
+            values = [value for value, _ in definitions(launch.function, text_of(grid))]
+            grid = values[0] if len(values) == 1 and not is_changed(launch.function, text_of(grid)) else grid
+        if any(_packed(grid) in rounded_up(count, size) for size in sizes):
+            return
     covering_grid(launch, limit)
+
+
+def _packed(node: tree_sitter.Node) -> str:
+    return re.sub(r"\s+", "", text_of(node))
 
 
 def walk_elements(

@@ -8,7 +8,16 @@ from collections.abc import Iterator, Sequence
 
 from tree_sitter import Node
 
-from intelliperf.codegen.rules.blocks import DIM3, Launch, declared_names, definitions, field_of, text_of, walk
+from intelliperf.codegen.rules.blocks import (
+    DIM3,
+    Launch,
+    declared_names,
+    definitions,
+    field_of,
+    is_changed,
+    text_of,
+    walk,
+)
 from intelliperf.codegen.rules.problem import NotApplicable
 from intelliperf.codegen.syntax.source import Source
 
@@ -55,14 +64,39 @@ def scaled_grid(source: Source, launch: Launch, *factors: int) -> None:
 def capped_grid(source: Source, launch: Launch, most: int) -> None:
     """Write the launch with at most so many blocks, of a grid of one dimension. Raises `NotApplicable`."""
     grid = launch.grid
+    if grid.type == "identifier" and _is_dim3(launch, text_of(grid)):
+        name = text_of(grid)
+        extents = f"{name}.x < {most} ? {name}.x : {most}, {name}.y, {name}.z"
+        source.replace(grid.start_byte, grid.end_byte, f"dim3({extents})")
+        return
     if _makes_dim3(grid):
-        (grid,) = field_of(grid, "arguments").named_children
-    elif (grid.type == "call_expression" and _returns_dim3(grid)) or (
-        grid.type == "identifier" and _is_dim3(launch, text_of(grid))
-    ):
+        grid, *others = field_of(grid, "arguments").named_children
+        if any(text_of(other) != "1" for other in others):
+            raise NotApplicable(f"{launch}: the grid ({text_of(launch.grid)}) has more than one dimension")
+    elif grid.type == "call_expression" and _returns_dim3(grid):
         raise NotApplicable(f"{launch}: the grid ({text_of(grid)}) is not written as a number")
     text = text_of(grid) if grid.type == "identifier" else f"({text_of(grid)})"
     source.replace(grid.start_byte, grid.end_byte, f"({text} < {most} ? {text} : {most})")
+
+
+def single_extent(launch: Launch, extents: Node) -> Node | None:
+    """The one extent that is not 1 of a grid or a block; None where it cannot be read.
+
+    Of `dim3(n)`, `dim3(n, 1, 1)` and a variable that is declared so and keeps it; of a number the number itself.
+    """
+    node = extents
+    if node.type == "identifier" and _is_dim3(launch, text_of(node)):
+        function = launch.function
+        values = [value for value, _ in definitions(function, text_of(node))] if function is not None else []
+        if function is None or len(values) != 1 or is_changed(function, text_of(node)):
+            return None
+        (node,) = values
+    if _makes_dim3(node):
+        node = field_of(node, "arguments")
+    if node.type in ("argument_list", "parameter_list", "initializer_list"):
+        given = node.named_children
+        return given[0] if given and all(text_of(other) == "1" for other in given[1:]) else None
+    return node
 
 
 def _makes_dim3(grid: Node) -> bool:

@@ -298,13 +298,17 @@ def covering_grid(launch: Launch, limit: int) -> tuple[tree_sitter.Node, str]:
         return grid, covered
     if grid.type == "identifier":
         (grid,) = _own_values(launch, text_of(grid))
-    shape = re.sub(r"\s+", "", text_of(grid))
-    rounded = [f"({covered}+{size}-1)/{size}", f"({covered}-1)/{size}+1", f"1+({covered}-1)/{size}"]
-    if literal := _NUMBER.fullmatch(size):
-        rounded.append(f"({covered}+{int(literal[1]) - 1})/{size}")
-    if shape not in rounded:
+    if re.sub(r"\s+", "", text_of(grid)) not in rounded_up(covered, size):
         raise NotApplicable(f"{launch}: the grid is not {covered} divided by {size} and rounded up")
     return grid, covered
+
+
+def rounded_up(count: str, size: str) -> list[str]:
+    """How `count` divided by `size` and rounded up is written, without spaces."""
+    found = [f"({count}+{size}-1)/{size}", f"({count}-1)/{size}+1", f"1+({count}-1)/{size}"]
+    if literal := _NUMBER.fullmatch(size):
+        found.append(f"({count}+{int(literal[1]) - 1})/{size}")
+    return found
 
 
 def _better(problem: Problem, old: int) -> int:
