@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from test_altered_launches import Variants
 
@@ -122,3 +124,32 @@ def test_each_version_has_the_grid_that_its_host_would_choose(variants: Variants
 )
 def test_what_lists_and_masks_promise_may_be_relied_on(variants: Variants, variant: int, asked: Interception) -> None:
     assert not variants.followed(variant, asked).divergences
+
+
+CONTEXTS = """#include <hip/hip_runtime.h>
+struct Shape { int width, longest; };
+__global__ void backwards(const int* in, const int* lengths, int* out, Shape shape) {
+  extern __shared__ int asked[];
+  __shared__ int fixed[40];
+  int* const tile = VARIANT ? fixed : asked;
+  const int length = lengths[blockIdx.x];
+  for (int i = threadIdx.x; i < length; i += blockDim.x)
+    if (VARIANT == 0 || i < 40) tile[i] = in[(blockIdx.x * shape.longest + i) % shape.width];
+  __syncthreads();
+  for (int i = threadIdx.x; i < length; i += blockDim.x)
+    out[blockIdx.x * shape.longest + i] = tile[VARIANT ? (length - 1 - i) % 40 : length - 1 - i];
+}
+int main() {
+  int host[256], longest = 40, count[3] = {40, 17, 33}, *in, *lengths, *out;
+  for (int i = 0; i < 256; ++i) host[i] = i * 37 % 101;
+  if (hipMalloc(&in, 1024) || hipMalloc(&lengths, 12) || hipMalloc(&out, 3 * longest * 4)) return 1;
+  if (hipMemset(out, 0, 3 * longest * 4) || hipMemcpy(in, host, 1024, hipMemcpyHostToDevice)) return 2;
+  if (hipMemcpy(lengths, count, 12, hipMemcpyHostToDevice)) return 3;
+  backwards<<<3, 32, longest * 4>>>(in, lengths, out, Shape{256, longest});
+  return hipDeviceSynchronize();
+}
+"""
+
+
+def test_what_a_list_says_the_lengths_of_grows_with_its_bound(tmp_path: Path) -> None:
+    assert "variant" in Variants(tmp_path, CONTEXTS).altered(1, 3).divergences

@@ -47,6 +47,25 @@ uint64_t shared_out(const LaunchRequest& request) {
   return most;
 }
 
+bool is_list(const std::pair<const Allocation*, Numbers>& one) {
+  const Numbers& numbers = one.second;
+  return numbers.of.constant && !numbers.mixed && numbers.of.number.kind == NumberKind::kInteger;
+}
+
+// Of integers that are only read and do not rise throughout, by its number among the buffers; -1 where there is none.
+int shortest_list(const LaunchRequest& request) {
+  const auto buffers = in_order(request);
+  int found = -1;
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    const auto& [allocation, numbers] = buffers[i];
+    if (allocation->kind == MemoryKind::kSymbol || !is_list(buffers[i]) || numbers.of.number.bytes < 4 ||
+        is_rising(*allocation, numbers))
+      continue;
+    if (found < 0 || allocation->bytes < buffers[size_t(found)].first->bytes) found = int(i);
+  }
+  return found;
+}
+
 // A number that bounds how long a row is has to grow with it.
 void add_long_rows(const LaunchRequest& request, std::vector<OtherSize>& found) {
   constexpr size_t kBehind = 8;
@@ -59,6 +78,23 @@ void add_long_rows(const LaunchRequest& request, std::vector<OtherSize>& found) 
     if (!other_size(settings().slots, request, settings().shapes, true, i, int64_t(longest), other)) continue;
     added.push_back(other);
     added.back().rows = true;
+  }
+  found.insert(found.begin() + int64_t(std::min(kBehind, found.size())), added.begin(), added.end());
+}
+
+// How long things are may stand in a list, and how long they are at most beside it: a limit that a candidate has of its
+// own shows where both are twice as large. What is an index after all, the original does not survive.
+void add_longer_things(const LaunchRequest& request, std::vector<OtherSize>& found) {
+  constexpr size_t kBehind = 8, kMost = 2;
+  std::vector<OtherSize> added;
+  const int list = shortest_list(request);
+  for (size_t i = 0; list >= 0 && i < settings().slots.size() && added.size() < kMost; ++i) {
+    const uint64_t own = size_in(settings().slots[i], request);
+    OtherSize other;
+    if (own < uint64_t(kLeastSize) || own > INT32_MAX / 4) continue;
+    if (!other_size(settings().slots, request, settings().shapes, true, i, int64_t(2 * own), other)) continue;
+    added.push_back(other);
+    added.back().list = list;
   }
   found.insert(found.begin() + int64_t(std::min(kBehind, found.size())), added.begin(), added.end());
 }
@@ -94,11 +130,6 @@ std::vector<OtherSize> with_few_larger(const std::vector<OtherSize>& every, cons
     }
   std::copy_if(every.begin(), every.end(), std::back_inserter(found), [](const auto& one) { return !one.larger; });
   return found;
-}
-
-bool is_list(const std::pair<const Allocation*, Numbers>& one) {
-  const Numbers& numbers = one.second;
-  return numbers.of.constant && !numbers.mixed && numbers.of.number.kind == NumberKind::kInteger;
 }
 
 }  // namespace
@@ -190,6 +221,7 @@ std::vector<OtherSize> sizes_of(const LaunchRequest& request) {
       other_sizes(settings().slots, request, settings().constants, settings().shapes, may_grow);
   if (may_grow && few) return with_few_larger(found, request);
   if (may_grow) add_long_rows(request, found);
+  if (may_grow) add_longer_things(request, found);
   if (may_grow && settings().shapes.empty()) add_free_grids(request, found);
   if (!settings().reads_grid || !settings().shapes.empty()) return found;
   for (const OtherSize& other : other_grids(request))

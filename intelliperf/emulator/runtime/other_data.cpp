@@ -600,6 +600,18 @@ bool alter_kind(char* at, uint64_t bytes, const BufferNumbers& numbers, uint64_t
   return each == 8 && as(int64_t());
 }
 
+void double_integers(char* at, uint64_t bytes, uint32_t each) {
+  const auto as = [&](auto value) {
+    for (uint64_t i = 0; i + sizeof value <= bytes; i += sizeof value) {
+      std::memcpy(&value, at + i, sizeof value);
+      if (std::abs(int64_t(value)) <= std::numeric_limits<decltype(value)>::max() / 2) value *= 2;
+      std::memcpy(at + i, &value, sizeof value);
+    }
+  };
+  if (each == 4) as(int32_t());
+  if (each == 8) as(int64_t());
+}
+
 void bare_end(char* at, uint64_t bytes, uint64_t room, const Number& number) {
   if (number.kind != NumberKind::kFloat || (number.bytes != 4 && number.bytes != 8)) return;
   const uint64_t count = bytes / number.bytes, kept = count - std::max<uint64_t>(1, count / kEnd);

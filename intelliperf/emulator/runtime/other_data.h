@@ -99,6 +99,9 @@ bool alter_cancelling(char* at, uint64_t bytes, const Number& number, uint64_t r
 // An eighth of the integers become ones about these sizes, above and below.
 bool alter_about(char* at, uint64_t bytes, const BufferNumbers& numbers, const std::vector<int64_t>& sizes);
 
+// Integers of so many bytes, where twice as much fits.
+void double_integers(char* at, uint64_t bytes, uint32_t each);
+
 // NaN for the last numbers of `bytes`, and for all of the `room` behind them.
 void bare_end(char* at, uint64_t bytes, uint64_t room, const Number& number);
 

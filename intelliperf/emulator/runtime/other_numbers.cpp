@@ -1,10 +1,12 @@
 #include "other_numbers.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "alterations.h"
+#include "device_file.h"
 #include "launch_alterations.h"
 #include "own_grids.h"
 #include "settings.h"
@@ -137,6 +139,7 @@ OtherNumbers::OtherNumbers(const LaunchRequest& request, uint64_t nth, OtherNumb
     if (size.alike) told_ = "a larger size, and numbers that are nearly equal";
     if (size.larger && !size.keyed && !size.alike) vary_rooms(request, 0);
     if (size.rows) gather_rows(request, nth);
+    if (size.list >= 0) double_list(request, size_t(size.list));
     return;
   }
   if (which >= plain.size()) {
@@ -284,6 +287,7 @@ void OtherNumbers::alter_size(const LaunchRequest& request, const OtherSize& oth
   const auto is_argument = [&](const OtherSize::Value& one) { return slots[one.slot].parameter >= 0; };
   if (!other.values.empty()) choose_grid(request, std::all_of(other.values.begin(), other.values.end(), is_argument));
   if (other.alone) altered_.grid = other.grid;
+  if (other.list >= 0) enlarge_lds(request, other);
   altered_.watched = other.larger;
   if (other.larger) told_ = "a larger size";
   if (!as_taken(request)) altered_.kernel = request.kernel->general, altered_.dynamic_lds = request.kernel->general_lds;
@@ -304,6 +308,20 @@ void OtherNumbers::choose_grid(const LaunchRequest& request, bool only_arguments
   Dim3 grid = altered_.grid;
   uint32_t lds = request.dynamic_lds;
   if (own_grid(request, arguments_.data(), only_arguments, grid, lds)) altered_.grid = grid, altered_.dynamic_lds = lds;
+}
+
+// Where it is not known what the host would ask for, there is as much more of it as of what is raised.
+void OtherNumbers::enlarge_lds(const LaunchRequest& request, const OtherSize& other) {
+  if (altered_.dynamic_lds != request.dynamic_lds || request.dynamic_lds == 0 || !request.kernel->tiles.empty()) return;
+  double times = 1;
+  for (const OtherSize::Value& one : other.values)
+    if (const uint64_t own = size_in(settings().slots[one.slot], request))
+      times = std::max(times, double(one.bytes) / double(own));
+  const Device& d = device();
+  const uint64_t all = std::max(d.lds_bytes_per_block, d.lds_bytes_per_block_optin);
+  const uint64_t most = all - std::min<uint64_t>(all, request.kernel->static_lds);
+  const auto wanted = uint64_t(std::ceil(double(request.dynamic_lds) * times));
+  altered_.dynamic_lds = std::max(request.dynamic_lds, uint32_t(std::min(most, wanted)));
 }
 
 // Whether all numbers are such multiples as the kernel was compiled for.
@@ -421,6 +439,15 @@ void OtherNumbers::gather_rows(const LaunchRequest& request, uint64_t nth) {
     alter_kind(at, asked, numbers.of, nth, DataKind::kOneRow, bounds);
   }
   told_ = "a larger size, and one part of a list with all of it";
+}
+
+void OtherNumbers::double_list(const LaunchRequest& request, size_t number) {
+  const auto buffers = in_order(request);
+  const auto& [allocation, numbers] = buffers[number];
+  auto* at = reinterpret_cast<char*>(allocation->base);  // NOLINT(performance-no-int-to-ptr)
+  double_integers(at, allocation->bytes, numbers.of.number.bytes);
+  shadow_uploaded(at, allocation->bytes);
+  told_ = "a larger size, and one list of integers twice as large";
 }
 
 void OtherNumbers::alter_copy(void* at, uint64_t bytes) {

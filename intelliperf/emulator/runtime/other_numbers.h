@@ -30,7 +30,7 @@ class OtherNumbers {
   // Of how many buffers the numbers are others now, and one more where arguments are.
   int changed() const;
 
-  // For modes 4 and 9: of the next copy from the host.
+  // For modes 4, 9 and 10: of the next copy from the host.
   static void alter_copy(void* at, uint64_t bytes);
 
   // How often the `nth` launch of a kernel (from 0) is to be repeated: 0 unless that is asked for, it is an early one
@@ -51,6 +51,8 @@ class OtherNumbers {
   void move_pointer(const LaunchRequest& request, size_t index);
   void alter_sums(const LaunchRequest& request);
   void alter_size(const LaunchRequest& request, const OtherSize& other);
+  void double_list(const LaunchRequest& request, size_t number);
+  void enlarge_lds(const LaunchRequest& request, const OtherSize& other);
   void choose_grid(const LaunchRequest& request, bool only_arguments);
   bool as_taken(const LaunchRequest& request) const;
   void alter_floats(const LaunchRequest& request, const OtherSize& other);

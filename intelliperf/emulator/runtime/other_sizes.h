@@ -48,6 +48,7 @@ struct OtherSize {
       false;  // what only larger sizes would reach is NaN: nobody may read it, not to multiply it by zero either
   bool alike = false;    // integers that are only read are nearly equal: what tells them apart stands anywhere
   bool rows = false;     // one part of each list that rises throughout has all of it
+  int list = -1;         // one list of integers that are only read, twice as large: they may say how long things are
   bool alone = false;    // of its grid the first block
   bool extreme = false;  // the largest value of a number that is only calculated with
 };
