@@ -93,6 +93,8 @@ def test_the_first_load_of_a_turn_waits_where_the_step_is_not_known() -> None:
     assert waiting(by_argument) == {"%value"}
     assert waiting(by_argument.replace("add i32", "add nsw i32")) == set()  # signed: nvcc unrolls
     assert waiting(by_argument.replace("add i32", "sub nsw i32")) == {"%value"}  # but not this
+    counting = "  %old = atomicrmw add ptr %p, i32 1 monotonic\n  br i1"  # nor that
+    assert waiting(by_argument.replace("add i32", "add nsw i32").replace("  br i1", counting)) == {"%value"}
     by_turn = LOOP.format(carried="%more", index="%k", compared="%more", step="%at")
     assert waiting(by_turn.replace("add i32", "add nsw i32")) == {"%value"}  # but what it adds is another number
 

@@ -4,8 +4,9 @@ In a loop: where the address comes from what an earlier turn has loaded (a list,
 value decides whether there is another turn, so that no compiler can load ahead; and the first load of each turn where
 nothing advances by a constant, or up by a signed number that stays the same, for no other loop is unrolled. nvcc 13.0
 unrolls four times where such a number is added (88 cycles a turn on an H200 with the data in the L2; 81 for 64 bits),
-not where it is unsigned, as `gridDim.x * blockDim.x` is, or subtracted (315 cycles). Elsewhere: where the address comes
-from another load. A load by an index that the same turn loads is not among them: several turns can do so at once.
+not where it is unsigned, as `gridDim.x * blockDim.x` is, or subtracted (315 cycles), nor, by its SASS, where the loop
+has an atomic operation. Elsewhere: where the address comes from another load. A load by an index that the same turn
+loads is not among them: several turns can do so at once.
 """
 
 from __future__ import annotations
@@ -113,9 +114,22 @@ class WaitingLoads:
         return False
 
     def _is_signed(self, step: Instruction, by: Collection[str], loop: int) -> bool:
-        """Whether the step cannot overflow, as C has it of signed numbers, and is by what the loop leaves as it is."""
+        """Whether the step cannot overflow, as C has it of signed numbers, and is by what the loop leaves as it is.
+
+        Not where the loop has atomic operations: see above.
+        """
+        if self._has_atomics(loop):
+            return False
         within = [name for name in by if name in self._defined and self._inside(self._defined[name][0], loop)]
         return bool(_NO_OVERFLOW.match(step.text)) and not within
+
+    def _has_atomics(self, loop: int) -> bool:
+        return any(
+            instruction.opcode in ("atomicrmw", "cmpxchg")
+            for at, block in enumerate(self._blocks)
+            if self._inside(at, loop)
+            for instruction in block.instructions
+        )
 
     def _first_load(self, loop: int) -> Instruction | None:
         for at, block in enumerate(self._blocks):
