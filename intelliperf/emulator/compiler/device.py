@@ -39,6 +39,9 @@ _AS_NVCC = ("-mllvm", "-sink-common-insts=false")  # its branches keep stores to
 # nvcc 13.0 takes an access to be able to change what one of another type reads, and powers for calls whatever the
 # exponent: a loop that stores integers loads the double beside them in every turn, and calls pow(x, 2).
 _TYPES = re.compile(r", !tbaa(?:\.struct)? !\d+")
+_OF_THREAD = re.compile(
+    r"^  (%[-\w.$]+) = (?:[^\n]*@__simt_thread\(|getelementptr [^\n]*ptr (%[-\w.$]+),|load [^\n]*ptr (%[-\w.$]+),)"
+)
 _POWER, _OPAQUE_POWER = "@llvm.pow.f", "@__pow.f"  # the latter has the former's attributes, but no meaning to LLVM
 _SQUARE = re.compile(
     r"= (?:tail )?call ((?:\w+ )*)(double|float) @llvm\.pow\.f\d+\(\2 (?:noundef )?([%@][-\w.$]+), \2 (?:noundef )?"
@@ -72,7 +75,7 @@ def optimise(ir: str, work: Path, toolchain: Toolchain, nvidia: bool) -> Tagged:
     """
     plain, optimised = work / "plain.ll", work / "optimised.ll"
     tagged = tag_accesses(expose_shared_variables(expose_textures(_IMPORTS.sub(r"\1", ir))))
-    text = _TYPES.sub("", tagged.text).replace(_POWER, _OPAQUE_POWER) if nvidia else tagged.text
+    text = _as_nvcc(tagged.text) if nvidia else tagged.text
     plain.write_text(text, encoding="utf-8", errors="surrogateescape")
     run_tool(
         [
@@ -85,6 +88,21 @@ def optimise(ir: str, work: Path, toolchain: Toolchain, nvidia: bool) -> Tagged:
     )  # fmt: skip
     text = optimised.read_text(encoding="utf-8", errors="surrogateescape").replace(_OPAQUE_POWER, _POWER)
     return Tagged(text, tagged.places)
+
+
+def _as_nvcc(ir: str) -> str:
+    """Without types of accesses, but for those to a thread's coordinates, which a GPU has in registers."""
+    number = 1 + max((int(known) for known, _ in _METADATA.findall(ir)), default=0)
+    lines, record = [], set[str]()
+    for line in ir.split("\n"):
+        found = _OF_THREAD.match(line)
+        if line.startswith("define"):
+            record.clear()
+        of_thread = found is not None and ("@__simt_thread(" in line or (found[2] or found[3]) in record)
+        if of_thread and found is not None and found[3] is None:
+            record.add(found[1])
+        lines.append(_TYPES.sub(f", !invariant.load !{number}" if of_thread else "", line))
+    return "\n".join([*lines, f"!{number} = !{{}}", ""]).replace(_POWER, _OPAQUE_POWER)
 
 
 def _product(power: re.Match[str]) -> str:
