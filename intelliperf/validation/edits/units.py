@@ -158,13 +158,16 @@ class Compiler:
         return self._headers.header(argv, unit.source, unit.directory)
 
     def optimised(self, ir: str, directory: Path, further: tuple[str, ...] = ()) -> str:
-        """The module after light optimisation, with these further words for the compiler."""
+        """The module after light optimisation, with these further words for the compiler.
+
+        Raises `Unreadable`, also for a module that is not well formed; clang leaves no report of a crash then.
+        """
         self._scratch.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(suffix=".ll", dir=self._scratch) as module:
             module.write(ir.encode("utf-8", "surrogateescape"))
             module.flush()
             return self.run(
-                ("-x", "ir", "-O1", *further, "-w", "-fPIC", "-S", "-emit-llvm", "-o", "-", module.name), directory
+                ("-x", "ir", "-O1", *further, *_QUIET, "-S", "-emit-llvm", "-o", "-", module.name), directory
             )
 
     def preprocessed(self, unit: Unit, texts: Mapping[Path, str]) -> str:
@@ -179,6 +182,7 @@ class Compiler:
         return frozenset((unit.directory / name).resolve() for name in names)
 
 
+_QUIET = ("-w", "-fPIC", "-fno-crash-diagnostics")
 _PLAIN = ("-w", "-Wno-builtin-macro-redefined", "-ferror-limit=1", f"-fbracket-depth={_MOST_NESTING}")
 _HOST = (
     "-D__LINE__=1", '-D__TIME__="00:00:00"', '-D__DATE__="Jan  1 1970"', '-D__TIMESTAMP__=""', "-gline-tables-only",
