@@ -534,6 +534,9 @@ void Analysis::check_poison(const Request& request, SiteRecord& record) {
 // What the compiler takes for granted of an address, a device may trap on or round down.
 void Analysis::check_alignment(const Request& request) {
   const uint64_t within = (uint64_t(1) << (request.site->order >> kSiteAlignmentShift)) - 1;
+  uint64_t bits = 0;
+  for (uint32_t i = 0; i < request.count; ++i) bits |= request.address[i];
+  if ((bits & within) == 0) return;
   for (uint32_t i = 0; i < request.count; ++i) {
     if ((request.address[i] & within) == 0) continue;
     Fault fault{FaultKind::kMisaligned};

@@ -155,7 +155,7 @@ void Ordering::listen(const StrongAccess& access) {
   const bool outside = access.scope == OrderScope::kDevice && !variable.device.empty();
   if (!inside && !outside) return;
   BlockOrder::Actor& self = actor(access.thread);
-  self.news = true;
+  self.news = block_->informed = true;
   const bool hard = access.acquires || !access.polls;
   if (inside) (hard ? self.known : self.soft_block).join(variable.block);
   if (outside) (hard ? self.known : self.soft).join(variable.device);

@@ -66,6 +66,7 @@ class Ordering {
     };
     std::vector<Subset> subsets;  // by thread: the last synchronisation of a part of its wave
     bool listened = false;        // has read what may have been another's sign
+    bool informed = false;        // has read what was published: before that all clocks of knowledge are empty
     Heard heard[16];              // the last ones
     uint32_t heard_at = 0;
   };

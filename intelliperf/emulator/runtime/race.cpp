@@ -206,7 +206,7 @@ RaceDetector::Relation RaceDetector::relation(uint64_t earlier, uint32_t thread,
     if (shared || (incomplete_ && order.listened)) return {};
     found.scope = FaultScope::kGrid;
   }
-  if (order.known.empty() && order.soft.empty() && order.actors.empty()) return found;
+  if (!order.informed) return found;
   const Knowledge knowledge = ordering_.knows(thread, serial, stamp, other);
   if (knowledge == Knowledge::kHard) return {};
   found.softly = knowledge == Knowledge::kSoft;
@@ -280,7 +280,8 @@ inline bool RaceDetector::is_behind_barrier(const Common& access, uint64_t write
 
 RaceDetector::Common::Common(const RaceDetector& detector, const Access& access)
     : Access(access),
-      oldest(pack(detector.oldest_unordered_, 0, 0, 0)),
+      oldest(access.shared ? pack(detector.state_->order.serial, detector.state_->order.barrier, 0, 0)
+                           : pack(detector.oldest_unordered_, 0, 0, 0)),
       launch(pack(detector.launch_first_, 0, 0, 0)),
       mark(pack(detector.state_->order.serial, detector.state_->order.stamp, 0,
                 access.writes                     ? uint64_t(access.manner) | uint64_t(access.scope) << kScopeShift

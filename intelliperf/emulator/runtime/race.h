@@ -125,7 +125,7 @@ class RaceDetector {
   // An access with what is common to its lanes worked out.
   struct Common : Access {
     explicit Common(const RaceDetector& detector, const Access& access);
-    uint64_t oldest;  // packed; what is older does not matter
+    uint64_t oldest;  // packed; what is older does not matter: of LDS what lies behind the block's barrier
     uint64_t launch;  // packed; what is older is of another launch
     uint64_t mark;    // packed, without the thread
     uint16_t cell_site;
