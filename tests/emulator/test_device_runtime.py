@@ -67,6 +67,7 @@ PARTS = (
     "other_sizes",
     "own_grids",
     "shadow",
+    "shadow_cells",
     "shadow_functions",
     "shape_sample",
     "shared_bounds",

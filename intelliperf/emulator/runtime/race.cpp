@@ -1,7 +1,5 @@
 #include "race.h"
 
-#include <sys/mman.h>
-
 #include <cstring>
 
 #include "memory.h"
@@ -10,9 +8,7 @@ namespace simt {
 namespace {
 
 constexpr uint32_t kMaxStamp = 0xFFFF00, kMaxSerial = 1u << 23;  // of 24 bits
-constexpr uint64_t kChunkBytes = 65536;
-constexpr size_t kMaxChunks = 4096;     // of 384 KB; accesses beyond them are not checked
-constexpr size_t kMaxTwice = 256;       // of one request
+constexpr size_t kMaxTwice = 256;                                // of one request
 constexpr size_t kMaxUnordered = 4096;  // words of which the place of the other launch's read is kept
 
 // Of reads, in the two low bits:
@@ -38,28 +34,10 @@ OrderScope scope_of(uint64_t write) { return OrderScope(write >> kScopeShift & 3
 
 }  // namespace
 
-RaceDetector::RaceDetector() : state_(&outside_) {
-  arena_base_ = arena().base;
-  directory_size_ = arena().bytes / kChunkBytes + 1;
-  void* memory = mmap(nullptr, directory_size_ * sizeof(Chunk*), PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  directory_ = memory == MAP_FAILED ? nullptr : static_cast<Chunk**>(memory);
-  ordering_.use(&outside_.order);
-}
-
-RaceDetector::~RaceDetector() {
-  forget_everything();
-  if (directory_) munmap(directory_, directory_size_ * sizeof(Chunk*));
-}
+RaceDetector::RaceDetector() : state_(&outside_) { ordering_.use(&outside_.order); }
 
 void RaceDetector::forget_everything() {
-  for (Chunk* chunk : mapped_) {
-    munmap(chunk->cells, (chunk->bytewise ? kChunkBytes : kChunkBytes / 4) * sizeof(ShadowCell));
-    if (chunk->slot) *chunk->slot = nullptr;
-    delete chunk;
-  }
-  mapped_.clear();
-  elsewhere_.clear();
+  global_.clear();
   launched_.clear();
   shared_.assign(shared_.size(), ShadowCell{});
 }
@@ -67,9 +45,9 @@ void RaceDetector::forget_everything() {
 void RaceDetector::begin_launch(uint32_t wave_size, bool by_wave, machine::Consequences* machine,
                                 uint64_t shared_bytes) {
   machine_ = machine;
-  if (mapped_.size() > kMaxChunks / 2 || next_serial_ > kMaxSerial) forget_everything();
+  if (global_.is_half_full() || next_serial_ > kMaxSerial) forget_everything();
   if (next_serial_ > kMaxSerial) next_serial_ = 1;
-  arena_base_ = arena().base;
+  global_.begin_launch();
   wave_size_ = wave_size;
   wave_shift_ = wave_size == 64 ? 6 : 5;
   by_wave_ = by_wave;
@@ -164,31 +142,6 @@ void RaceDetector::synchronize_grid() {
 void RaceDetector::fence(uint32_t thread, OrderScope scope, bool acquires, bool releases) {
   settle_stores();
   if (state_ != &outside_ && order().stamp <= kMaxStamp) ordering_.fence(thread, scope, acquires, releases);
-}
-
-ShadowCell* RaceDetector::map_cells(uint64_t count) {
-  void* memory = mmap(nullptr, count * sizeof(ShadowCell), PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return memory == MAP_FAILED ? nullptr : static_cast<ShadowCell*>(memory);
-}
-
-RaceDetector::Chunk* RaceDetector::global_chunk(uint64_t address) {
-  const uint64_t index = (address - arena_base_) / kChunkBytes;
-  if (directory_ && index < directory_size_) {
-    if (!directory_[index]) directory_[index] = new_chunk(&directory_[index]);
-    return directory_[index];
-  }
-  Chunk*& other = elsewhere_[address / kChunkBytes];
-  if (!other) other = new_chunk(nullptr);
-  return other;
-}
-
-RaceDetector::Chunk* RaceDetector::new_chunk(Chunk** slot) {
-  if (mapped_.size() >= kMaxChunks) return nullptr;
-  ShadowCell* cells = map_cells(kChunkBytes / 4);
-  if (!cells) return nullptr;
-  mapped_.push_back(new Chunk{cells, slot, false});
-  return mapped_.back();
 }
 
 RaceDetector::Relation RaceDetector::relation(uint64_t earlier, uint32_t thread, bool shared) const {
@@ -495,21 +448,11 @@ RaceDetector::Cells RaceDetector::cells_for(const Access& access, uint64_t offse
       shared_.assign(shared_.size() * 4, ShadowCell{});
     }
     const uint32_t shift = shared_bytewise_ ? 0 : 2;
-    return Cells{shared_.data(), 0, shared_.size() << shift, shift};
+    return Cells{shared_.data(), 0, shared_.size() << shift, shift, false};
   }
-  const bool inside = offset - arena_base_ < directory_size_ * kChunkBytes;
-  const uint64_t base = inside ? arena_base_ : 0, first = base + (offset - base) / kChunkBytes * kChunkBytes;
-  Chunk* chunk = global_chunk(offset);
-  if (!chunk) return Cells{nullptr, first, first + kChunkBytes, 2};
-  if (narrow && !chunk->bytewise) {
-    ShadowCell* fine = map_cells(kChunkBytes);
-    if (!fine) return Cells{nullptr, first, first + kChunkBytes, 2};
-    munmap(chunk->cells, kChunkBytes / 4 * sizeof(ShadowCell));
-    unordered_reads_.clear();
-    chunk->cells = fine;
-    chunk->bytewise = true;
-  }
-  return Cells{chunk->cells, first, first + kChunkBytes, chunk->bytewise ? 0u : 2u};
+  const Cells cells = global_.around(offset, narrow);
+  if (cells.renewed) unordered_reads_.clear();
+  return cells;
 }
 
 // One word for several lanes: one look, on behalf of a lane that did not write it.

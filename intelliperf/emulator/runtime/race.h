@@ -9,7 +9,6 @@
 // both are atomic or volatile, unless their scope is too narrow, one is the second half of an update that is not atomic,
 // or both are volatile and no fence keeps what is read in order with a flag that its reader waited for; and reads of
 // machine code that come to nothing, see dead_reads.h.
-// Cells stand for 4 bytes; where a store is narrower, its 64 KB turn to cells of one byte.
 #pragma once
 #include <cstdint>
 #include <unordered_map>
@@ -18,15 +17,11 @@
 #include "dead_reads.h"
 #include "fault_log.h"
 #include "ordering.h"
+#include "shadow_cells.h"
 #include "stream_order.h"
 
 namespace simt {
 
-struct ShadowCell {
-  uint64_t write, read;  // serial << 40 | stamp << 16 | thread << 6 | manner
-  uint16_t write_site, read_site;
-  uint32_t readers;  // waves of the block that read last, since its barrier: a mask; see kOtherSites
-};
 inline uint32_t serial_of(uint64_t packed) { return uint32_t(packed >> 40); }
 
 // Of the readers in machine code, whose waves are at most 16: not all of them read at the cell's site.
@@ -38,7 +33,6 @@ enum class Manner : uint32_t { kPlain = 0, kVolatile = 1, kAtomic = 2, kMaybe = 
 class RaceDetector {
  public:
   RaceDetector();
-  ~RaceDetector();
   RaceDetector(const RaceDetector&) = delete;
   RaceDetector& operator=(const RaceDetector&) = delete;
 
@@ -95,11 +89,6 @@ class RaceDetector {
     uint64_t stream, number;
     bool unordered;  // with the launch that runs
   };
-  struct Chunk {
-    ShadowCell* cells;
-    Chunk** slot;  // of the directory that leads here; null: elsewhere_ does
-    bool bytewise;
-  };
   struct BlockState {
     Ordering::BlockOrder order;
     std::vector<ShadowCell> shared;
@@ -113,14 +102,7 @@ class RaceDetector {
     uint32_t bytes;
     bool one_site;  // by one instruction: a race only if they differ
   };
-  ShadowCell* map_cells(uint64_t count);
-  Chunk* global_chunk(uint64_t address);
-  Chunk* new_chunk(Chunk** slot);
-  struct Cells {
-    ShadowCell* base = nullptr;   // of `first`
-    uint64_t first = 0, end = 0;  // offsets that `base` covers
-    uint32_t shift = 2;           // log2 of the bytes per cell
-  };
+  using Cells = ShadowCells::Span;
   Cells cells_for(const Access& access, uint64_t offset, uint32_t bytes);
   // An access with what is common to its lanes worked out.
   struct Common : Access {
@@ -201,10 +183,7 @@ class RaceDetector {
   std::vector<ShadowCell> shared_;
   uint64_t shared_cells_ = 0;
   bool shared_bytewise_ = false, wave_dependence_ = false;
-  Chunk** directory_ = nullptr;
-  uint64_t arena_base_ = 0, directory_size_ = 0;
-  std::unordered_map<uint64_t, Chunk*> elsewhere_;  // device variables
-  std::vector<Chunk*> mapped_;
+  ShadowCells global_;
 };
 
 }  // namespace simt
