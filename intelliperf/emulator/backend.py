@@ -105,7 +105,7 @@ class EmulatorBackend:
         self._tell = tell
         self._flush_l2 = flush_l2  # before every launch
         self._began = int(clock())  # what `time` returns to each run at first
-        self._line_note = ""
+        self._line_notes: tuple[str, ...] = ()
         self._seen: Seen | None = None  # in this process
 
     @cached_property
@@ -169,12 +169,16 @@ class EmulatorBackend:
         )
 
     def lines(self, application: Application, kernel: Kernel, deadline_s: float) -> tuple[SourceEvidence, ...]:
-        from intelliperf.emulator.lines import kernel_lines, unplaced_note
+        from intelliperf.emulator.lines import kernel_lines, outside_note, unplaced_note
 
         run = self._tracer.trace(application, deadline_s)
         self._remember(run.trace)
-        self._line_note = unplaced_note(run.trace, kernel.symbol, application.project)
-        return kernel_lines(run.trace, kernel.symbol, application.project)
+        unplaced = unplaced_note(run.trace, kernel.symbol, application.project)
+        self._line_notes = (unplaced,) if unplaced else ()
+        found = kernel_lines(run.trace, kernel.symbol, application.project)
+        if outside := outside_note(found, application.project):
+            self._line_notes += (outside,)
+        return found
 
     def timeline(self, application: Application, deadline_s: float) -> Timeline | None:
         from intelliperf.emulator.hostcalls import timeline_of
@@ -183,7 +187,7 @@ class EmulatorBackend:
         return timeline_of(run.trace, application.project)
 
     def line_notes(self) -> tuple[str, ...]:
-        return (self._line_note,) if self._line_note else ()
+        return self._line_notes
 
     def intercept_environment(self, socket: Path, kernel: Kernel, interception: Interception) -> Mapping[str, str]:
         from intelliperf.emulator.tracing import blas_environment

@@ -14,11 +14,11 @@ from intelliperf.emulator.collect import kernel_of
 from intelliperf.emulator.ir.doubts import HOISTED, NEIGHBOURS, ORDER, TURNS, WIDE
 from intelliperf.emulator.modulefacts import ModuleFacts, SiteFacts
 from intelliperf.emulator.sourcelines import (
+    Elsewhere,
     Project,
     absent_file_of,
     file_of,
     on_disk,
-    run_time_sources,
     source_text,
     users_chain,
 )
@@ -138,8 +138,9 @@ def space_of(record: np.void, site: SiteFacts) -> MemorySpace:
 def kernel_lines(trace: Trace, symbol: str, directory: Path) -> tuple[SourceEvidence, ...]:
     """Every access of the kernel by the user's line, by falling modelled cost; then what has no time of its own.
 
+    A kernel without any line in the project, as a library of headers has, gets the lines of the files that it is in.
     Counts are per dispatch; `TIME_SHARE` is of the kernel's time. Raises `SourceNotFound` where the
-    kernel was not traced or no site of it leads to a file of the project.
+    kernel was not traced or no site of it leads to a file that somebody wrote.
     """
     groups = groups_of(launch for launch in trace.launches if launch.status == 0).get(symbol, ())
     traced = [launch for group in groups for launch in group.traced]
@@ -147,10 +148,13 @@ def kernel_lines(trace: Trace, symbol: str, directory: Path) -> tuple[SourceEvid
         raise SourceNotFound(f"{symbol}: no dispatch of this kernel was traced")
     project = Project(directory)
     merged = _merge(trace, groups, traced, project)
+    if not merged.lines and merged.orphans:
+        project = Elsewhere(directory)
+        merged = _merge(trace, groups, traced, project)
     facts = trace.module_of(traced[0]).kernels.get(symbol)
     kernel = kernel_of(symbol, facts)
     if not merged.lines and merged.orphans:
-        raise SourceNotFound(f"{kernel.name}: {_where(tuple(merged.orphans.values()), directory)}")
+        raise SourceNotFound(f"{kernel.name}: {_where(tuple(merged.orphans.values()))}")
     represented = [launch for group in groups if group.traced for launch in group.launches]
     time_ns = sum(launch.time_ns for launch in represented) / len(represented)
     evidence = [
@@ -163,19 +167,26 @@ def kernel_lines(trace: Trace, symbol: str, directory: Path) -> tuple[SourceEvid
     return tuple(sorted(evidence, key=_order))
 
 
-def _where(orphans: Collection[Path | None], directory: Path) -> str:
-    """Where accesses are made, if not in the project. None: nobody knows."""
+def _where(orphans: Collection[Path | None]) -> str:
+    """Where accesses are made, if in no file that could be shown. None: nobody knows."""
     files = sorted({file for file in orphans if file is not None})
     if not files:
         return f"the compiler's optimiser kept no source line of its {len(orphans)} access sites"
     absent = [file for file in files if not file.is_file()]
     if absent:
         return f"it is in {_named(absent)}, which is not on this disk: built elsewhere, or made by exec"
-    named = _named(files)
-    if all(file.is_relative_to(run_time_sources()) for file in files):
-        return f"the program compiles its text as it runs, and it is in no file of the project: {named} is a copy"
+    return f"the program compiles its text as it runs, and it is in no file of the project: {_named(files)} is a copy"
+
+
+def outside_note(found: Sequence[SourceEvidence], directory: Path) -> str:
+    """In words, that a kernel's lines are in files outside the project; empty where one is in it."""
+    project = Project(directory)
+    files = sorted({line.file.resolve() for line in found})
+    if not files or any(on_disk(project, line.file) is not None for line in found):
+        return ""
     common = os.path.commonpath([directory, *(file.parent for file in files)])
-    return f"it is in {named}, outside the project {directory}; --project-directory {common} would hold both"
+    remedy = f"; --project-directory {common} would hold both" if common != os.sep else ""
+    return f"its lines are in {_named(files)}, outside the project {directory}{remedy}"
 
 
 def _named(files: Sequence[Path]) -> str:

@@ -41,6 +41,15 @@ class Project:
         return None
 
 
+@dataclass(frozen=True)
+class Elsewhere(Project):
+    """Files that somebody other than us wrote: for a kernel without a line in the project, as one of a library."""
+
+    def on_disk(self, file: Path) -> Path | None:
+        ours = file.is_relative_to(_PACKAGE) or file.is_relative_to(run_time_sources())
+        return file if not ours and file.is_file() else None
+
+
 def run_time_sources() -> Path:
     """Where texts lie that programs hand to NVRTC or hipRTC and have in no file."""
     return cache_directory() / "rtc" / "sources"

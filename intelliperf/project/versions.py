@@ -41,6 +41,11 @@ class Version:
     def application(self) -> Application:
         return self.workspace.application
 
+    def is_elsewhere(self, file: Path) -> bool:
+        """Is `file` neither in the scratch copy nor in the project at home?"""
+        homes = (self.workspace.tree, self.workspace.original.project)
+        return not any(file.is_relative_to(home) for home in homes)
+
     def holds(self, file: Path) -> bool:
         """Is `file` (in the scratch copy or at home) a source of the project, as the user or an edit wrote it?"""
         tree, project = self.workspace.tree, self.workspace.original.project

@@ -25,7 +25,7 @@ from intelliperf.records import (
     SourceEvidence,
     Verdict,
 )
-from intelliperf.sentences import why_not_to_patch
+from intelliperf.sentences import NOT_TO_PATCH, why_not_to_patch
 
 _SHORT_S = 5.0  # a run of an application that takes less is made for each variant of a candidate
 
@@ -137,7 +137,8 @@ class Observer:
     def blame(self, version: Version, finding: Finding, reference: Version | None = None) -> tuple[SourceEvidence, ...]:
         """`reference`: the original, where the kernel's recorded launches stand for a run of the application."""
         lines = self.lines(version, finding.profile.kernel, reference)
-        for note in self.backend.line_notes():
+        for told in self.backend.line_notes():
+            note = f"{finding.profile.kernel.name}: {told}"
             if note not in self._noted:
                 self._noted.add(note)
                 self.note(note)
@@ -151,6 +152,8 @@ class Observer:
             raise SourceNotFound(f"{finding.profile.kernel.name}: {why}")
         if not written:
             place = f"{version.workspace.outside(blamed[0].file)}:{blamed[0].line}"
+            if version.is_elsewhere(blamed[0].file):
+                raise SourceNotFound(f"{finding.profile.kernel.name}: {place} is outside the project; {NOT_TO_PATCH}")
             raise SourceNotFound(f"{finding.profile.kernel.name}: {place} is made by the build, not a source to edit")
         return written
 

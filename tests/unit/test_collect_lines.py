@@ -145,7 +145,7 @@ def test_a_source_that_is_on_no_disk_is_named(recording: Recording, project: Pat
         _lines(recording, tmp_path, project)
 
 
-def test_a_source_outside_the_project_is_named_with_the_directory_that_holds_both(
+def test_a_kernel_outside_the_project_is_shown_line_by_line_and_told_as_such(
     recording: Recording, project: Path, tmp_path: Path
 ) -> None:
     header = tmp_path / "common" / "kernels.h"
@@ -153,10 +153,25 @@ def test_a_source_outside_the_project_is_named_with_the_directory_that_holds_bot
     header.write_text("statement;\n")
     recording.sites = [site("load", header, 1)]
     recording.count(recording.launch(), 0, requests=1, global_requests=1, lanes=64)
-    with pytest.raises(SourceNotFound) as caught:
-        _lines(recording, tmp_path, project)
-    assert f"it is in {header}, outside the project {project}" in str(caught.value)
-    assert f"--project-directory {tmp_path} would hold both" in str(caught.value)
+    found = _lines(recording, tmp_path, project)
+    assert [(line.file, line.line, line.text) for line in found] == [(header, 1, "statement;")]
+    note = lines.outside_note(found, project)
+    assert note.startswith(f"its lines are in {header}, outside the project {project}")
+    assert f"--project-directory {tmp_path} would hold both" in note
+
+
+def test_a_kernel_with_a_line_in_the_project_shows_no_line_outside(
+    recording: Recording, project: Path, tmp_path: Path
+) -> None:
+    header = tmp_path / "kernels.h"
+    header.write_text("statement;\n")
+    recording.sites = [site("load", header, 1), site("load", project / "app.hip", 4)]
+    launch = recording.launch()
+    for number in (0, 1):
+        recording.count(launch, number, requests=1, global_requests=1, lanes=64)
+    found = _lines(recording, tmp_path, project)
+    assert [line.file.name for line in found] == ["app.hip"]
+    assert lines.outside_note(found, project) == ""
 
 
 def test_unrolled_copies_of_one_access_are_one_line(recording: Recording, project: Path, tmp_path: Path) -> None:

@@ -312,6 +312,14 @@ def test_a_generated_source_is_no_place_for_an_edit(tmp_path: Path) -> None:
         improve(scripted_run(project, journal, Scripted("rules", [])))
 
 
+def test_a_line_in_a_file_outside_the_project_is_named_and_not_edited(tmp_path: Path) -> None:
+    project = application(tmp_path / "project", "far_sort 900 contended\n")
+    with Journal(tmp_path / "run") as journal:
+        report = improve(scripted_run(project, journal, Scripted("rules", [])))
+    assert report.ending is Ending.NO_ACCEPTED_CANDIDATE and report.exit_status == 3
+    assert "far_sort: /toolkit/include/sort.cuh:1 is outside the project" in wording.headline(report)
+
+
 def test_findings_of_kernels_that_a_compiler_made_end_a_run_with_their_reason(tmp_path: Path) -> None:
     project = application(
         tmp_path / "project", "tally 900 contended compiled\n", (*BUILD[:2], f"mv recipe app.hip; {BUILD[2]}")
