@@ -19,7 +19,7 @@ SIMT_D unsigned int next(xorwow* state) {
   state->d += 362437u;
   return state->v[4] + state->d;
 }
-static __attribute__((device, nodebug, noinline)) void jump(xorwow* state, unsigned long long n, const unsigned int (*table)[5]) {
+static __attribute__((device, nodebug)) void jump(xorwow* state, unsigned long long n, const unsigned int (*table)[5]) {
   const unsigned int d = state->d;
   for (int bit = 0; n != 0; n >>= 1, ++bit) {
     if (!(n & 1u)) continue;
@@ -121,7 +121,7 @@ SIMT_D unsigned int next(mrg32k3a* state) {
   return static_cast<unsigned int>(static_cast<double>(step(state)) * 1.000000048662);  // stretched to 32 bits
 }
 // state = matrix^(2^doublings * n) * state, modulo m.
-static __attribute__((device, nodebug, noinline)) void jump(unsigned int (&state)[3], const unsigned long long (&matrix)[3][3],
+static __attribute__((device, nodebug)) void jump(unsigned int (&state)[3], const unsigned long long (&matrix)[3][3],
                                                             unsigned long long m, int doublings, unsigned long long n) {
   unsigned long long power[3][3];
   for (int i = 0; i < 3; ++i)
