@@ -43,6 +43,13 @@ def test_a_grid_is_a_formula_of_the_kernels_arguments(body: str, expected: str) 
     assert grid_formulas(calculated.format(body=body), {"scale"}) == ()
 
 
+def test_a_one_that_is_calculated_with_is_not_the_argument_that_happens_to_be_one() -> None:
+    handed = _MAIN.replace("i32 noundef %n)", "i32 noundef %n, i32 noundef 1, i32 noundef 64)")
+    body = "  %b = sdiv i32 %n, 64\n  %g = add i32 %b, 1"
+    formula = "4:@1 @3 sdiv.32 #1 add.32 trunc.32 #4294967296 or.64:@2"  # a depth of 1 may be the argument, as 64 may
+    assert grid_formulas(handed.format(body=body), {"scale"}) == (formula,)
+
+
 def test_dynamic_lds_that_depends_on_an_argument_stands_behind_the_grid() -> None:
     body = "  %g = udiv i32 %n, 256\n  %c = zext i32 %n to i64\n  %l = shl nuw i64 %c, 2"
     text = _MAIN.replace("i64 noundef 0", "i64 noundef %l").format(body=body)

@@ -32,6 +32,7 @@ _NAMED = re.compile(r"%[-\w.$]+")
 _ABOVE = 1 << 32  # y stands above x
 _UNKNOWN = "*"
 _ARGUMENT = re.compile(r"@\w+")
+_UNITS = {"-1", "0", "1"}
 _BY_NAME = "0"  # arguments that these have: they are named instead
 
 
@@ -194,6 +195,11 @@ def _formula(name: str, values: dict[str, str], arguments: dict[str, int]) -> st
     return " ".join(words) if known and len(words) <= _MOST_WORDS else ""
 
 
+def _without_units(arguments: dict[str, int]) -> dict[str, int]:
+    """A unit that is calculated with is itself, as in `(n - 1) / 256 + 1`, also where the kernel is handed one, too."""
+    return {name: at for name, at in arguments.items() if name not in _UNITS}
+
+
 def _words(name: str, values: dict[str, str], arguments: dict[str, int]) -> Iterator[str]:
     name = _first_of(name, values)
     if name in arguments:
@@ -201,15 +207,15 @@ def _words(name: str, values: dict[str, str], arguments: dict[str, int]) -> Iter
     elif re.fullmatch(r"-?\d+", name):
         yield f"#{name}"
     elif (two := _TWO.match(values.get(name, ""))) is not None:
-        yield from _words(two[3], values, arguments)
-        yield from _words(two[4], values, arguments)
+        for one in (two[3], two[4]):
+            yield from _words(one, values, _without_units(arguments))
         yield f"{two[1]}.{two[2]}"
     elif (cast := _CAST.match(values.get(name, ""))) is not None:
         yield from _words(cast[3], values, arguments)
         yield f"sext.{cast[2]}" if cast[1] == "sext" else f"trunc.{min(int(cast[2]), int(cast[4]))}"
     elif (choice := _CHOICE.match(values.get(name, ""))) is not None:
         for one in choice[3].split(", "):
-            yield from _words(one.split()[-1], values, arguments)
+            yield from _words(one.split()[-1], values, _without_units(arguments))
         yield f"{choice[2]}.{choice[1]}"
     else:
         yield f"{_UNKNOWN}{name}"
