@@ -198,35 +198,41 @@ bool in_proportion(uint64_t blocks, const GridSize& block, uint64_t size) {
   return size % blocks == 0 && (even(block[0]) || even(block[1]) || even(block[2]) || even(count(block)));
 }
 
+struct Fitted {
+  Fit fit;
+  GridSize grid;
+  bool goes = false;  // a dimension goes with the size
+};
+
 // The grid for `other` items where the launch has one for `size`. kNone: the two may have to do with each other in a
 // way that is not known, so that a launch with the one changed and the other not means nothing. kTight: no thread is
 // left over now, as some were before, so that nobody's check of the size matters.
-Fit fit_grid(const LaunchShape& shape, const std::vector<int64_t>& others, int64_t size, int64_t other,
-             GridSize& grid) {
+Fitted fit_grid(const LaunchShape& shape, const std::vector<int64_t>& others, int64_t size, int64_t other) {
   const GridSize& block = shape.block;
-  grid = shape.grid;
+  GridSize grid = shape.grid;
   const auto named = [&](uint64_t figure) {
     return std::find(others.begin(), others.end(), int64_t(figure)) != others.end();
   };
-  const auto resize = [&](int d, int64_t factor) {
+  const auto resized = [&](int d, int64_t factor) {
     const uint32_t before = grid[d];
     grid[d] = uint32_t((uint64_t(factor * other) + block[d] - 1) / block[d]);
-    if (grid[d] != before && (named(before) || named(uint64_t(before) * block[d]))) return Fit::kNone;
-    return factor * size % block[d] != 0 && factor * other % block[d] == 0 ? Fit::kTight : Fit::kGood;
+    const bool unsure = grid[d] != before && (named(before) || named(uint64_t(before) * block[d]));
+    const bool tight = factor * size % block[d] != 0 && factor * other % block[d] == 0;
+    return Fitted{unsure ? Fit::kNone : tight ? Fit::kTight : Fit::kGood, grid, true};
   };
   for (int d = 0; d < 3; ++d)
-    if (covers(uint64_t(grid[d]) * block[d], block[d], size)) return resize(d, 1);
+    if (covers(uint64_t(grid[d]) * block[d], block[d], size)) return resized(d, 1);
   if (grid[1] == 1 && grid[2] == 1) {
     const uint64_t threads = uint64_t(grid[0]) * block[0];
     for (size_t i = 0; i < others.size(); ++i)
       for (size_t k = i; k < others.size(); ++k) {
         const int64_t factor = k == i ? others[i] : others[i] * others[k];
         if (others[i] > 1 && others[k] > 1 && factor <= int64_t(threads) && covers(threads, block[0], factor * size))
-          return resize(0, factor);
+          return resized(0, factor);
       }
   }
   for (const uint64_t blocks : {uint64_t(grid[0]), uint64_t(grid[1]), uint64_t(grid[2]), count(grid)})
-    if (blocks > 4 && in_proportion(blocks, block, uint64_t(size))) return Fit::kNone;
+    if (blocks > 4 && in_proportion(blocks, block, uint64_t(size))) return {Fit::kNone, grid};
   const uint64_t threads[] = {block[0],
                               block[1],
                               block[2],
@@ -235,8 +241,20 @@ Fit fit_grid(const LaunchShape& shape, const std::vector<int64_t>& others, int64
                               uint64_t(grid[2]) * block[2],
                               count(grid) * count(block)};
   for (const uint64_t figure : threads)
-    if (figure > 4 && (figure % uint64_t(size) == 0 || uint64_t(size) % figure == 0)) return Fit::kNone;
-  return Fit::kGood;
+    if (figure > 4 && (figure % uint64_t(size) == 0 || uint64_t(size) % figure == 0)) return {Fit::kNone, grid};
+  return {Fit::kGood, grid};
+}
+
+// As `fit_grid`; also kNone where the grid of one version goes with the size and that of another does not: one of them
+// has its extent by chance.
+Fitted fit_grids(const LaunchShape& shape, const std::vector<LaunchShape>& beside, const std::vector<int64_t>& others,
+                 int64_t size, int64_t other) {
+  Fitted own = fit_grid(shape, others, size, other);
+  for (const LaunchShape& one : beside) {
+    const Fitted theirs = fit_grid(one, others, size, other);
+    own.fit = theirs.goes == own.goes ? std::min(own.fit, theirs.fit) : Fit::kNone;
+  }
+  return own;
 }
 
 template <class Value>
@@ -353,9 +371,7 @@ std::vector<OtherArgument> other_arguments(const std::vector<PlainArgument>& arg
       for (const int64_t times : {2, 1}) {  // as many powers of two go into it, or more
         const int64_t lower = size == lowest ? size / 2 : size - times * lowest;
         if (size < kLeastSize || lower < kLeastSize - 2 || is_product(size, others)) continue;
-        GridSize fitted, unused;
-        Fit fit = fit_grid(shape, others, size, lower, fitted);
-        for (const LaunchShape& one : beside) fit = std::min(fit, fit_grid(one, others, size, lower, unused));
+        const auto [fit, fitted, goes] = fit_grids(shape, beside, others, size, lower);
         if (fit == Fit::kNone) break;
         if (fit == Fit::kTight && usable) break;
         usable = true;
