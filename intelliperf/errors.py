@@ -60,5 +60,19 @@ class StorageFull(IntelliPerfError):
     """Output could not be written: full disk, quota or permission."""
 
 
+# What ends the work on one finding or one measurement, and no run that has others: not the user's, a provider's or the
+# disk's doing, which would meet each of them alike.
+FAILS_ALONE = (
+    ApplicationFailed,
+    BackendUnavailable,
+    BuildFailed,
+    MissingMetric,
+    NotReplayable,
+    ProtocolError,
+    SourceNotFound,
+    ToolchainError,
+)
+
+
 class HistoryUnavailable(IntelliPerfError):
     """The database of nights is locked, gone, read-only or of a newer schema."""

@@ -22,7 +22,8 @@ def improve(run: Run) -> Report:
         return run.finish()
     try:
         while (target := run.pursuit.next_target()) is not None:
-            pursue(run, target)
+            with run.failing_alone(target):
+                pursue(run, target)
     except BudgetExhausted as error:
         return run.finish(Ending.BUDGET_EXHAUSTED, note=str(error))
     return run.finish()

@@ -207,7 +207,7 @@ def conclude(options: Options, report: Report, directory: Path) -> int:
     if options.output_file is not None:
         with storage_errors(options.output_file):
             shutil.copyfile(directory / "report.json", options.output_file)
-    if options.in_place and report.accepted is not None:
+    if options.in_place and report.accepted is not None and report.exit_status == 0:
         for path in write_in_place(report):
             print(f"wrote {report.application.project / path}", file=out)
     return report.exit_status

@@ -94,7 +94,7 @@ def run_answer(directory: Path) -> RunAnswer:
         lines=lines_of(report),
         attempts=[_try(attempt) for attempt in report.attempts[-LIST_LIMIT:]],
         gains=[_gain(m) for m in report.measurements or _last_measurements(report)],
-        accepted=report.accepted is not None,
+        accepted=report.accepted is not None and report.exit_status == 0,
         patch=bounded(report.patch),
         not_checked=list(report.not_checked),
         notes=[bounded(note, 1000) for note in report.notes[:LIST_LIMIT]],

@@ -15,7 +15,7 @@ from intelliperf.nightly.tonight import DECIDED, Tonight
 from intelliperf.processes.storage import write_atomically
 from intelliperf.project.journal import to_json
 from intelliperf.project.reviews import Reviews
-from intelliperf.records import Report, Review
+from intelliperf.records import Ending, Report, Review
 from intelliperf.report.files import read
 
 _SAID = {
@@ -98,14 +98,15 @@ def searched(night: Tonight, task: Task, end: TaskEnd, course: Course) -> None:
     night.history.keep_candidates(readings.tried_in(report, course.name, end.run, night.number))
     _keep_found(night, report, task, end, course)
     ending = report.ending.value
-    if ending != "budget exhausted":  # last: a night that ends in between looks at this search again
+    if report.ending not in (Ending.BUDGET_EXHAUSTED, Ending.UNCONFIRMED):
+        # last: a night that ends in between looks at this search again
         key = (course.search_fingerprint, task.subject, task.formula, ending, str(end.run))
         night.history.keep_search(course.name, *key)
 
 
 def _keep_found(night: Tonight, report: Report, task: Task, end: TaskEnd, course: Course) -> None:
     found = readings.patch_of(report, course.name, course.revision.commit, end.run, night.number)
-    if found is None:
+    if found is None or report.ending is Ending.UNCONFIRMED:
         night.tell(f"{task.place}: {task.formula}: {report.ending.value}")
         return
     patch, new = night.history.keep_patch(found)

@@ -81,6 +81,7 @@ class Ending(str, Enum):
     NO_ACCEPTED_CANDIDATE = "bottleneck found, no accepted candidate"
     REFUSED = "patch refused"  # the one that was given to be judged
     BUDGET_EXHAUSTED = "budget exhausted"
+    UNCONFIRMED = "accepted on recorded dispatches, not confirmed by the whole application"  # which failed
 
 
 @dataclass(frozen=True)
@@ -153,5 +154,7 @@ class Report:
 
     @property
     def exit_status(self) -> int:
+        if self.ending is Ending.UNCONFIRMED:
+            return 1
         good = (Ending.IMPROVED, Ending.NOTHING_TO_IMPROVE, Ending.DIAGNOSED)
         return 0 if self.ending in good or self.accepted is not None else 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from intelliperf.errors import ApplicationFailed, MissingMetric, SourceNotFound
+from intelliperf.errors import FAILS_ALONE, IntelliPerfError, SourceNotFound
 from intelliperf.project.versions import Version, evidence_at_home
 from intelliperf.protocols import ApplicationProfile, Backend, Formula
 from intelliperf.records import Attempt, Diagnosis, Finding, Kernel, KernelProfile, Outcome, SourceEvidence, Verdict
@@ -40,6 +40,7 @@ class Pursuit:
     remeasured: ApplicationProfile | None = None  # of the candidate that was judged last …
     shown: ApplicationProfile | None = None  # … and of the one that was accepted last
     nothing_to_patch: bool = False  # findings are left, all of kernels that a compiler made as the program ran
+    failures: list[IntelliPerfError] = field(default_factory=list)  # of findings whose lines could not be asked for
     counts_last: bool = False  # nobody asks for a candidate's counters before the end
     _kernels: tuple[KernelProfile, ...] = ()  # of the best version
 
@@ -75,14 +76,16 @@ class Pursuit:
         return observe(self.backend, self.formula, self.versions.original, self.settings.run_deadline_s)
 
     def locate_all(self) -> None:
-        """The lines of every finding, for a run that changes nothing."""
+        """The lines of every finding, for a run that changes nothing. Raises what failed where that is all of them."""
         told = []
         with self.stages.stage("locate"):
             for number, finding in enumerate(self.findings, 1):
-                found = self._located(number, finding)
+                found = self._located_or_why_not(number, finding)
                 home = tuple(evidence_at_home(item, self.versions.original.workspace) for item in found.evidence)
                 told.append(Diagnosis(finding, home, note=found.reason))
         self.located = tuple(told)
+        if told and len(self.failures) == len(told):
+            raise self.failures[0]
         if told:
             self.versions.journal.event("finding", sentence=told[0].finding.sentence)
 
@@ -95,7 +98,7 @@ class Pursuit:
         for finding in self.agenda.open():
             self.agenda.close(finding)
             with self.stages.stage("locate"):
-                located = self._located(len(self.agenda.closed), finding)
+                located = self._located_or_why_not(len(self.agenda.closed), finding)
             if located.evidence:
                 return self.adopt(finding, located.evidence, self._as_found(finding, located.evidence))
             reasons.append(located.reason)
@@ -135,7 +138,7 @@ class Pursuit:
             return ()
         try:
             return tuple(of_kernel(self._counted(self.versions.best, target.finding, self._is_long), target.finding))
-        except (ApplicationFailed, MissingMetric):  # no reason to lose a report
+        except FAILS_ALONE:  # no reason to lose a report
             return ()
 
     def lines(self, version: Version, kernel: Kernel) -> tuple[SourceEvidence, ...]:
@@ -169,6 +172,14 @@ class Pursuit:
         except SourceNotFound as error:
             self.stages.note(f"after the accepted change: {error}")
         return True
+
+    def _located_or_why_not(self, number: int, finding: Finding) -> Located:
+        """As `_located`; what fails for one finding leaves the others."""
+        try:
+            return self._located(number, finding)
+        except FAILS_ALONE as error:
+            self.failures.append(error)
+            return Located((), f"{finding.profile.kernel.name}: {error}")
 
     def _located(self, number: int, finding: Finding) -> Located:
         """`number` counts the findings that were looked up, in a fixed order: a resumed run reads them back."""

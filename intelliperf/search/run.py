@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from intelliperf import __version__
-from intelliperf.errors import BudgetExhausted, BuildFailed
+from intelliperf.errors import FAILS_ALONE, BudgetExhausted, BuildFailed, IntelliPerfError
 from intelliperf.project import jitfacts
 from intelliperf.project.diff import unified_diff
 from intelliperf.project.journal import Journal
 from intelliperf.project.merging import series
 from intelliperf.project.scratch import Built
 from intelliperf.project.versions import Version, profile_at_home, sources
-from intelliperf.protocols import ApplicationProfile, Backend, Formula, Rewriter, Task
+from intelliperf.protocols import ApplicationProfile, Backend, Formula, Rewriter, Task, Timing
 from intelliperf.records import (
     SCHEMA_VERSION,
     Application,
@@ -68,6 +68,8 @@ class Run:
     read_ahead: Callable[[Version], None] = lambda version: None  # called with each version that a rule may want
     earlier_runs: tuple[Attempt, ...] = ()  # what earlier runs on the project had accepted, the newest last
     attempts: list[Attempt] = field(default_factory=list)
+    unconfirmed: str = ""  # why the whole application was not run with what recorded dispatches alone accepted
+    _failures: list[IntelliPerfError] = field(default_factory=list)  # that ended the pursuit of one finding each
 
     @cached_property
     def stages(self) -> Stages:
@@ -100,6 +102,16 @@ class Run:
         if rewriter.name == "rules":
             return promising or not target.accepted
         return promising and self.left(rewriter, target) > 0
+
+    @contextlib.contextmanager
+    def failing_alone(self, target: Target) -> Iterator[None]:
+        """What fails for one finding is told, and leaves what was accepted and the findings that are still open."""
+        try:
+            yield
+        except FAILS_ALONE as error:
+            self._failures.append(error)
+            name = target.finding.profile.kernel.name
+            self.stages.note(f"{target.finding.formula} in {name} was not pursued to its end: {error}")
 
     def left(self, rewriter: Rewriter, target: Target) -> int:
         own = [attempt for attempt in target.attempts if rewriter_of(attempt) == rewriter.name]
@@ -178,6 +190,8 @@ class Run:
         return kept
 
     def ending(self) -> Ending:
+        if self.unconfirmed:
+            return Ending.UNCONFIRMED
         if any(attempt.accepted for attempt in self.attempts):
             return Ending.IMPROVED
         if any(attempt.origin.kind is OriginKind.USER for attempt in self.attempts):
@@ -187,13 +201,18 @@ class Run:
         return Ending.DIAGNOSED if self.settings.diagnose_only else Ending.NOTHING_TO_IMPROVE
 
     def finish(self, ending: Ending | None = None, note: str | None = None) -> Report:
-        """Judge all accepted changes together, measure the final version anew and put the report together."""
-        whole = self._settled()
-        versions, pursuit, deadline_s = self.versions, self.pursuit, self.settings.run_deadline_s
+        """Judge all accepted changes together, measure the final version anew and put the report together.
+
+        Raises what failed for one finding where nothing else was accepted: a search that failed does not prove that
+        there is nothing.
+        """
+        whole = self._confirmed()
+        versions, pursuit = self.versions, self.pursuit
         targets, profile = pursuit.targets, pursuit.original
-        with self.stages.stage("time") if versions.accepted is not None else contextlib.nullcontext():
-            together = (versions.original, versions.best) if whole is not None else None
-            timing = final_timing(self.backend, targets, deadline_s, together)
+        failures = [*self._failures, *pursuit.failures]
+        if failures and versions.accepted is None and not self.settings.diagnose_only:
+            raise failures[0]
+        timing = self._timed(whole)
         home = versions.original.workspace
         main = main_target(targets)
         told = pursuit.located or diagnoses(pursuit.findings, targets, pursuit.agenda)
@@ -212,7 +231,7 @@ class Run:
             device=self.backend.probe(),
             backend=self.backend.name,
             formula=self.formula.name,
-            ending=ending or self.ending(),
+            ending=self.ending() if ending is None or self.unconfirmed else ending,
             profiles=tuple(profile_at_home(kernel, home) for kernel in profile.kernels) if profile else (),
             other_time=profile.other_time if profile else (),
             finding=finding_at_home(main.finding, home) if main else first.finding if first else None,
@@ -222,7 +241,7 @@ class Run:
             measurements=timing.measurements,
             patch=unified_diff(originals, versions.best.edits),
             usage=total_usage(self.attempts),
-            not_checked=not_checked(self.attempts, whole),
+            not_checked=(*filter(None, [self.unconfirmed]), *not_checked(self.attempts, whole)),
             notes=(
                 *self.stages.notes,
                 *(profile.notes if profile else ()),
@@ -242,6 +261,26 @@ class Run:
         )
         versions.discard(*{id(one): one for one in (versions.original, versions.best)}.values())
         return report
+
+    def _confirmed(self) -> Verdict | None:
+        try:
+            return self._settled()
+        except FAILS_ALONE as error:
+            self.unconfirmed = f"the whole application with what recorded dispatches accepted: {error}"
+            self.stages.note(f"not run: {self.unconfirmed}")
+            return None
+
+    def _timed(self, whole: Verdict | None) -> Timing:
+        """Of the final version; without measurements where the application does not run for it."""
+        versions, targets = self.versions, self.pursuit.targets
+        if versions.accepted is None or self.unconfirmed:
+            return Timing(())
+        together = (versions.original, versions.best) if whole is not None else None
+        try:
+            with self.stages.stage("time"):
+                return final_timing(self.backend, targets, self.settings.run_deadline_s, together)
+        except FAILS_ALONE as error:
+            return Timing((), notes=(f"the final version was not measured anew: {error}",))
 
     def _settled(self) -> Verdict | None:
         """The judgement of all accepted changes together, where recorded dispatches alone accepted one of them."""

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from scripted import BUILD, SOURCE, Scripted, application, scripted_run
+from scripted import BUILD, SOURCE, Scripted, TextBackend, application, scripted_run
 
 from intelliperf.errors import (
+    ApplicationFailed,
     BudgetExhausted,
     BuildFailed,
     MissingMetric,
@@ -24,8 +25,8 @@ from intelliperf.pipeline import improve
 from intelliperf.processes.storage import refuse_full_disk
 from intelliperf.project.codec import decode
 from intelliperf.project.journal import Journal, to_json
-from intelliperf.protocols import Proposal, Task
-from intelliperf.records import Attempt, Ending, Outcome, Report
+from intelliperf.protocols import Proposal, Task, Timing
+from intelliperf.records import Application, Attempt, Ending, Kernel, Outcome, Report, SourceEvidence
 from intelliperf.records.timeline import KERNEL, UPLOAD, HostCall, Timeline
 from intelliperf.report import wording
 from intelliperf.report.html import page
@@ -438,3 +439,53 @@ def test_a_round_uses_what_came_before_the_provider_failed(tmp_path: Path) -> No
     model = _Plans("model", [("900 contended", "90"), ProviderError("busy")])
     report = improved(tmp_path, model, parallel=2, num_attempts=2)
     assert outcomes(report) == ["ACCEPTED"]
+
+
+def test_what_fails_for_one_finding_leaves_the_others_and_what_was_accepted(tmp_path: Path) -> None:
+    text = "first 900 contended\nsecond 800 contended\nthird 700 contended\n"
+    crash = ApplicationFailed("the program ended by signal 11")
+    report = improved(
+        tmp_path, Scripted("rules", [("first 900 contended", "first 90"), crash, ("700 contended", "70")]), text=text
+    )
+    assert (report.ending, report.exit_status) == (Ending.IMPROVED, 0)
+    assert "+first 90\n" in report.patch and "+third 70\n" in report.patch
+    assert "contention in second was not pursued to its end: the program ended by signal 11" in report.notes
+
+
+def test_what_failed_is_an_error_where_nothing_was_accepted(tmp_path: Path) -> None:
+    rules = Scripted("rules", [ApplicationFailed("the program ended by signal 11"), "no rule"])
+    with pytest.raises(ApplicationFailed, match="by signal 11"):
+        improved(tmp_path, rules, text=SLOW + "third 700 contended\n")
+
+
+def test_a_final_version_that_cannot_be_timed_is_still_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*asked: object) -> Timing:
+        raise ApplicationFailed("the program timed out after 60 s")
+
+    monkeypatch.setattr(TextBackend, "time", fails)
+    report = improved(tmp_path, Scripted("rules", [("900 contended", "90")]))
+    assert report.exit_status == 0 and "+tally 90\n" in report.patch
+    assert report.notes[-1] == "the final version was not measured anew: the program timed out after 60 s"
+    assert "improved" in closing(report, tmp_path) and summary(report) and page(report, {})
+
+
+def test_a_diagnosis_tells_of_the_findings_whose_lines_can_be_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = TextBackend.lines
+
+    def crashes(
+        self: TextBackend, application: Application, kernel: Kernel, limit: float
+    ) -> tuple[SourceEvidence, ...]:
+        if kernel.name == "tally":
+            raise ApplicationFailed("the program ended by signal 11")
+        return lines(self, application, kernel, limit)
+
+    monkeypatch.setattr(TextBackend, "lines", crashes)
+    report = improved(tmp_path, text=SLOW + "third 700 contended\n", diagnose_only=True)
+    assert [bool(told.evidence) for told in report.diagnoses] == [False, True]
+    assert report.diagnoses[0].note == "tally: the program ended by signal 11"
+    with pytest.raises(ApplicationFailed, match="by signal 11"):
+        improved(tmp_path / "alone", diagnose_only=True)

@@ -228,5 +228,6 @@ def test_a_report_fails_by_3_unless_it_is_healthy_diagnosed_or_improved(ending: 
     healthy = ending in (Ending.IMPROVED, Ending.NOTHING_TO_IMPROVE, Ending.DIAGNOSED)
     without = dataclasses.replace(healthy_report(Path("/p")), ending=ending) if ending is not Ending.IMPROVED else None
     if without is not None:
-        assert without.exit_status == (0 if healthy else 3)
-    assert dataclasses.replace(report, ending=ending).exit_status == 0, "a patch was accepted nevertheless"
+        assert without.exit_status == (0 if healthy else 1 if ending is Ending.UNCONFIRMED else 3)
+    accepted_status = dataclasses.replace(report, ending=ending).exit_status
+    assert accepted_status == (ending is Ending.UNCONFIRMED), "a patch was accepted nevertheless"

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from scripted import SOURCE, Scripted, TextBackend, application, judge, scripted_run
 
+from intelliperf.errors import ApplicationFailed
 from intelliperf.pipeline import improve
 from intelliperf.project.journal import Journal
 from intelliperf.project.merging import merged
@@ -27,6 +28,7 @@ from intelliperf.records import (
     SourceEvidence,
     Verdict,
 )
+from intelliperf.report.terminal import closing
 from intelliperf.search.observer import Observer
 
 # Far enough apart for changes of each to merge without the others.
@@ -154,3 +156,19 @@ def test_the_patch_comes_as_one_part_per_kernel(tmp_path: Path) -> None:
 )
 def test_changes_of_other_lines_merge(mine: str, theirs: str, both: str | None) -> None:
     assert merged("a\nb\nc\nd\ne\nf\n", mine, theirs) == both
+
+
+class Failing(Recorded):
+    """The application does not run any more when all changes are to meet it."""
+
+    def judge_whole(self, *asked: object) -> Verdict:
+        raise ApplicationFailed("the program timed out after 60 s")
+
+
+def test_an_application_that_fails_at_the_end_leaves_what_was_accepted_as_unconfirmed(tmp_path: Path) -> None:
+    report = searched(tmp_path, Failing(), *STEPS)
+    assert [attempt.accepted for attempt in report.attempts] == [True] * 3
+    assert (report.ending, report.exit_status) == (Ending.UNCONFIRMED, 1)
+    assert report.patch.count("\n+") == 4 and not report.measurements
+    assert report.not_checked[0].endswith("recorded dispatches accepted: the program timed out after 60 s")
+    assert "not confirmed by the whole application" in closing(report, tmp_path)
