@@ -43,6 +43,7 @@ _CAUSES = {
 _SHOWN = 3
 _ILLEGAL_ADDRESS = 700  # hipErrorIllegalAddress and CUDA's
 _DECIDES = re.compile(r"cmpxchg|atomicrmw (?:u?max|u?min|fmax|fmin|or|and)")  # done again they change nothing
+_ORDERING = frozenset({"barrier", "collective", "atomic", "reduction", "fence"})  # kinds of sites
 _NEAR_LINES = 4
 _LAMBDA_POSITION = re.compile(r":\d+:\d+\)")  # of a lambda in a kernel's name: an edit above moves it
 _ARGUMENTS = re.compile(r"<[^<>]*>")
@@ -71,11 +72,17 @@ class LocatedFault:
     cause: str | None = None  # what it lacks, see `Fault`
     look: bool = False  # see `is_look`
     stale: str = ""  # see `stale_read`
+    unordered: bool = False  # nothing in its kernel puts one thread's accesses before another's
     why: str | None = None  # of a trap, where the code tells
 
     @property
     def identity(self) -> tuple[str, str, str | None, str]:
         return self.kind, _LAMBDA_POSITION.sub(")", self.kernel), self.scope, self.place.text
+
+    @property
+    def ends(self) -> frozenset[str]:
+        """The text of both lines, as far as they are known."""
+        return frozenset(one.text for one in (self.place, self.other) if one and one.line)
 
     def __str__(self) -> str:
         words = _CAUSES.get(self.cause or "", self.kind.replace("_", "-")) + (f" ({self.why})" if self.why else "")
@@ -106,6 +113,7 @@ def _locate(trace: Trace, fault: Fault, project: Project) -> LocatedFault:
         cause=fault.cause,
         look=is_look(trace, fault, project),
         stale=stale_read(trace, fault),
+        unordered=_unordered(trace, fault),
         why=fault.detail if fault.kind == "trap" else None,
     )
 
@@ -150,6 +158,14 @@ def stale_read(trace: Trace, fault: Fault) -> str:
     if (first.kind == "load") == (second.kind == "load"):
         return ""
     return "decision" if _DECIDES.fullmatch(missed.operation) else "store" if missed.kind == "store" else ""
+
+
+def _unordered(trace: Trace, fault: Fault) -> bool:
+    facts = trace.modules.get(fault.module) if fault.module is not None else None
+    if facts is None:
+        return False
+    mine = (one for one in facts.sites if one.function == fault.kernel or one.function not in facts.kernels)
+    return not any(one.kind in _ORDERING for one in mine)
 
 
 def _place(trace: Trace, module: int | None, site: int | None, project: Project) -> FaultLine | None:
@@ -222,6 +238,8 @@ def tolerance_note(trace: Trace, tolerates: bool) -> tuple[str, ...]:
 def introduced(reference: Sequence[LocatedFault], candidate: Sequence[LocatedFault]) -> tuple[LocatedFault, ...]:
     """Faults of the candidate whose line does not misbehave in as many places of the reference."""
     may_miss = {(one.kernel, one.scope) for one in reference if one.stale}
+    missed = [one for one in reference if one.stale == "store" and one.unordered]
+    stores = {(one.kernel, one.scope, end) for one in missed for end in one.ends}
     before: dict[object, int] = {}
     for identity, _ in {(fault.identity, fault.place.line) for fault in reference}:
         before[identity] = before.get(identity, 0) + 1
@@ -230,6 +248,8 @@ def introduced(reference: Sequence[LocatedFault], candidate: Sequence[LocatedFau
     for fault in candidate:
         if fault.stale == "decision" and (fault.kernel, fault.scope) in may_miss:
             continue  # the original reads as plainly what others change, or worse
+        if fault.stale == "store" and any((fault.kernel, fault.scope, end) in stores for end in fault.ends):
+            continue  # the original's reads may miss that store, or that read a store, and nothing ever orders them
         lines = seen.setdefault(fault.identity, set())
         if fault.place.line in lines:
             continue

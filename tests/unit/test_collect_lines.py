@@ -381,6 +381,28 @@ def test_a_plain_read_may_miss_a_decision_where_the_original_s_misses_one_or_a_s
     assert races.status is (CheckStatus.PASSED if passes else CheckStatus.FAILED)
 
 
+@pytest.mark.parametrize(
+    ("others", "store", "orders", "passes"),
+    [
+        ("store", 5, "load", True),
+        ("load", 5, "load", False),
+        ("store", 12, "load", False),
+        ("store", 5, "barrier", False),
+    ],
+)
+def test_another_read_may_miss_the_store_that_the_original_s_miss_where_nothing_orders_them(
+    recording: Recording, project: Path, tmp_path: Path, others: str, store: int, orders: str, passes: bool
+) -> None:
+    file = project / "app.hip"
+    recording.sites = [site("load", file, 4), site(others, file, 5), site("load", file, 6), site("store", file, store)]
+    recording.sites.append(site(orders, file, 7))
+    old = {**_fault("race", 0, "block"), "other_site": 1, "space": "global"}
+    new = {**_fault("race", 2, "block"), "other_site": 3, "space": "global"}
+    before = _located(recording, tmp_path / "a", project, old)
+    races = safety.compare(before, _located(recording, tmp_path / "b", project, new), "nvidia", "all")[0]
+    assert races.status is (CheckStatus.PASSED if passes else CheckStatus.FAILED)
+
+
 def test_a_race_within_a_wave_is_a_note_on_amd_and_an_error_on_nvidia(
     recording: Recording, project: Path, tmp_path: Path
 ) -> None:
