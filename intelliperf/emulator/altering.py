@@ -34,6 +34,7 @@ class AlterationPlan:
     reads_grid: bool
     lanes: int  # accesses of a launch, on average
     only_read: tuple[int, ...]  # parameters that it stores nothing through
+    only_written: tuple[int, ...]  # or loads nothing
     types: str  # of the numbers in its buffers and in device variables: f, i, or empty for several
     watched: bool  # whether a launch is small enough to be run with every access checked
     watched_few: bool = False  # or some launches
@@ -45,6 +46,7 @@ class AlterationPlan:
             "INTELLIPERF_OTHER_GRID": str(int(self.reads_grid)),
             "INTELLIPERF_OTHER_ACCESSES": str(self.lanes),
             "INTELLIPERF_OTHER_READ": ",".join(map(str, self.only_read)),
+            "INTELLIPERF_OTHER_WRITTEN": ",".join(map(str, self.only_written)),
             "INTELLIPERF_OTHER_TYPES": self.types,
             "INTELLIPERF_OTHER_WATCH": "1" if self.watched else "2" if self.watched_few else "0",
         }
@@ -87,6 +89,7 @@ def plans(trace: Trace) -> dict[str, AlterationPlan]:
             module.kernels[symbol].reads_grid,
             int(lanes),
             module.kernels[symbol].only_read,
+            module.kernels[symbol].only_written,
             _types(module.kernels[symbol].numbers | module.numbers),
             lanes * _WATCHED_LANE_NS < _WATCHED_NS,
             _WATCHED_NS <= lanes * _WATCHED_LANE_NS < _WATCHED_FEW_NS,

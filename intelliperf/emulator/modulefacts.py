@@ -121,6 +121,7 @@ class KernelFacts:
     reads_grid: bool = False  # its code asks for the number of blocks
     elements: int = 0  # of the largest tensor that a program of it works on; 0 where that is not known
     only_read: tuple[int, ...] = ()  # parameters that are pointers which nothing is stored through
+    only_written: tuple[int, ...] = ()  # or loaded
     numbers: frozenset[str] = frozenset()  # the encodings of those that its pointers lead to
 
 
@@ -209,6 +210,7 @@ def _kernel(symbol: str, row: Mapping[str, Any]) -> KernelFacts:
         reads_grid=bool(row.get("reads_grid")),
         elements=int(row.get("elements", 0)),
         only_read=tuple(map(int, row.get("only_read", ()))),
+        only_written=tuple(map(int, row.get("only_written", ()))),
         numbers=_encodings(one for one in row.get("parameters", ()) if one.get("pointer")),
     )
 

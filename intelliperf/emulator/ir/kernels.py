@@ -40,6 +40,7 @@ _GROUP_REFERENCE = re.compile(r"#(\d+)")
 _REGISTERS_OF_A_STRUCT = re.compile(r"\.coerce[01]?\d*$")
 _BYVAL = re.compile(r"byval\(.*?\)(?: align \d+)?")
 _ONLY_READ = re.compile(r"^ptr\b.* read(?:only|none)\b")
+_ONLY_WRITTEN = re.compile(r"^ptr\b.* writeonly\b")
 _EIGHTBYTE = 8
 _LEAST_OF_AN_ARRAY = 8  # elements
 
@@ -188,7 +189,8 @@ def describe_kernel(
         "reads_grid": reads_grid(function),
         "widths": {str(bits): count for bits, count in sorted((widths(function) + helping).items())},
         "compensations": compensations(function),
-        "only_read": _only_read(map_arguments(function, debug)),
+        "only_read": _pointers_with(_ONLY_READ, map_arguments(function, debug)),
+        "only_written": _pointers_with(_ONLY_WRITTEN, map_arguments(function, debug)),
         "copies": copied(function, _pointers(map_arguments(function, debug))),
         "by_wave": bool(reach) or bool(variables.dynamic) or "__simt_collective" in module.declarations,
         "static_lds": sum(variables.shared[name] for name in reach),
@@ -210,9 +212,9 @@ def _pointers(arguments: list[Argument]) -> dict[str, int]:
     }
 
 
-def _only_read(arguments: list[Argument]) -> list[int]:
-    """Parameters that are pointers which nothing is stored through, as the optimiser has inferred."""
-    return [one.source for one in arguments if not one.by_address and _ONLY_READ.search(one.text)]
+def _pointers_with(attribute: re.Pattern[str], arguments: list[Argument]) -> list[int]:
+    """Parameters that are pointers of which the optimiser has inferred this."""
+    return [one.source for one in arguments if not one.by_address and attribute.search(one.text)]
 
 
 def _places(arguments: list[Argument]) -> dict[int, list[ParameterPlace]]:

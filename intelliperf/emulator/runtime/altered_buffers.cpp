@@ -7,8 +7,7 @@
 namespace simt {
 namespace {
 
-bool is_only_read(const Parameter& parameter) {
-  const auto& listed = settings().only_read;
+bool is_among(const std::vector<uint64_t>& listed, const Parameter& parameter) {
   return std::find(listed.begin(), listed.end(), parameter.index) != listed.end();
 }
 
@@ -56,7 +55,7 @@ std::map<const Allocation*, Numbers> altered_with(const LaunchRequest& request, 
     if (fresh) numbers.of = {parameter.number, true, order};
     if (fresh && !parameter.members.empty()) numbers.members = &parameter;
     numbers.mixed |= !aligned || !(numbers.of.number == parameter.number) || !same_members(numbers.members, parameter);
-    numbers.of.constant &= parameter.constant || is_only_read(parameter);
+    numbers.of.constant &= parameter.constant || is_among(settings().only_read, parameter);
   }
   for (const auto& variable : request.kernel->module->variables) {
     const Allocation* a = variable->managed || variable->fixed ? nullptr : find(variable->address);
@@ -65,6 +64,27 @@ std::map<const Allocation*, Numbers> altered_with(const LaunchRequest& request, 
     for (const char c : variable->name) order = order * 31 + static_cast<unsigned char>(c);
     found.try_emplace(a, Numbers{{variable->number, variable->constant, order % 1024}, false, nullptr});
   }
+  return found;
+}
+
+std::vector<const Allocation*> lists_to_fill(const LaunchRequest& request) {
+  std::vector<const Allocation*> found;
+  std::vector<uint64_t> loaded;
+  for (const Parameter& parameter : request.kernel->parameters) {
+    if (!parameter.pointer || parameter.size != sizeof(uintptr_t)) continue;
+    uintptr_t address = 0;
+    std::memcpy(&address, request.arguments[parameter.index], sizeof address);
+    const Allocation* a = find(address);
+    if (!a || !movable(*a) || !is_kept(*a)) continue;
+    if (is_among(settings().only_written, parameter))
+      found.push_back(a);
+    else
+      loaded.push_back(a->id);
+  }
+  const auto is_loaded = [&](const Allocation* a) {
+    return std::find(loaded.begin(), loaded.end(), a->id) != loaded.end();
+  };
+  found.erase(std::remove_if(found.begin(), found.end(), is_loaded), found.end());
   return found;
 }
 

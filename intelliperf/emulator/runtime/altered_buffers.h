@@ -28,6 +28,9 @@ std::map<const Allocation*, Numbers> altered_with(const LaunchRequest& request, 
 // Whether it is a list in no fixed order, as the parent has seen.
 bool is_kept(const Allocation& a);
 
+// Those of these that the launch only writes to.
+std::vector<const Allocation*> lists_to_fill(const LaunchRequest& request);
+
 // The buffers alone, in an order that both versions of a program have.
 std::vector<std::pair<const Allocation*, Numbers>> in_order(const LaunchRequest& request, bool with_kept = false);
 

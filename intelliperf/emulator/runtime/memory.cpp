@@ -295,12 +295,16 @@ uint64_t room_pages(uint64_t asked) { return round_up(most_room(asked), kPageByt
 
 uint64_t most_room(uint64_t asked) { return asked > kMostRoomBytes ? 0 : std::max(asked, kWideBytes); }
 
-void fill_room(const Allocation& allocation, bool turned) {
+void fill_room(const Allocation& allocation, bool turned, bool whole) {
   auto* base = reinterpret_cast<char*>(allocation.base);  // NOLINT(performance-no-int-to-ptr)
   const uint64_t asked = allocation.bytes - allocation.room;
   for (uint64_t turn = 1; turn * asked < allocation.bytes; ++turn) {
     const uint64_t from = turned ? turn * kTurnBytes % asked : 0;
     const uint64_t wanted = std::min(asked, allocation.bytes - turn * asked), first = std::min(wanted, asked - from);
+    if (whole && wanted < asked) {
+      std::memset(base + turn * asked, 0, wanted);
+      return;
+    }
     std::memcpy(base + turn * asked, base + from, first);
     std::memcpy(base + turn * asked + first, base, wanted - first);
   }

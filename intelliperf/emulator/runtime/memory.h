@@ -99,8 +99,9 @@ bool is_mapped(const Allocation& allocation);
 // Visits live allocations by ascending id.
 void for_each_allocation(void (*visit)(const Allocation&, void*), void* context);
 
-// Has these bytes repeat those before them; `turned`: each time from another place on.
-void fill_room(const Allocation& allocation, bool turned);
+// Has these bytes repeat those before them; `turned`: each time from another place on. `whole`: as often as all of them
+// fit, with zeros behind.
+void fill_room(const Allocation& allocation, bool turned, bool whole);
 
 uint64_t available_memory();  // what the machine can still give this process
 uint64_t allocated_bytes();   // live device and managed memory

@@ -20,6 +20,9 @@ constexpr uint64_t kMostBytes = 256ull << 20;  // to copy, twice per launch
 constexpr int kBeyondFloats = 200;             // a power of two; its fourth power is a double still
 constexpr uint64_t kWideEach = 3;              // the first launch and the fourth: what prepares, and what is repeated
 
+// A front that grows and shrinks again, over a graph or a table, is widest about there.
+bool is_middle(uint64_t nth) { return settings().last_launch != UINT64_MAX && nth == settings().last_launch / 2; }
+
 void alter_all(const LaunchRequest& request, uint64_t nth, OtherNumbersMode mode) {
   for (const auto& [allocation, numbers] : altered_with(request)) {
     if (numbers.mixed) continue;
@@ -78,7 +81,7 @@ void collect(const Allocation& a, void* into) {
 
 uint32_t OtherNumbers::variants(const LaunchRequest& request, uint64_t nth, OtherNumbersMode mode) {
   if (mode == OtherNumbersMode::kNone || alters_copies(mode)) return 0;
-  if (!worth_repeating(nth) && nth != settings().last_launch) return 0;
+  if (!worth_repeating(nth) && nth != settings().last_launch && !is_middle(nth)) return 0;
   uint64_t bytes = 0;
   for_each_allocation(add_bytes, &bytes);
   if (bytes > kMostBytes) return 0;
@@ -87,7 +90,7 @@ uint32_t OtherNumbers::variants(const LaunchRequest& request, uint64_t nth, Othe
   if (mode < OtherNumbersMode::kWide && mode != OtherNumbersMode::kArguments) return 1;
   if (!request.kernel->has_parameters || request.cooperative) return 0;
   if (mode == OtherNumbersMode::kWide)
-    return nth % kWideEach == 0 && nth <= kWideEach ? uint32_t(wide_of(request).size()) : 0;
+    return (nth % kWideEach == 0 && nth <= kWideEach) || is_middle(nth) ? uint32_t(wide_of(request).size()) : 0;
   if (mode == OtherNumbersMode::kNamed) return VariantWindow(0, uint32_t(named_of_code(request).size()), nth).total();
   if (mode == OtherNumbersMode::kTogether) return VariantWindow(0, uint32_t(together(request).size()), nth).total();
   const auto plain = uint32_t(other_arguments(request).size() + inner_pointers(request).size());
@@ -104,6 +107,12 @@ OtherNumbers::OtherNumbers(const LaunchRequest& request, uint64_t nth, OtherNumb
     const auto* from = reinterpret_cast<const char*>(a->base);  // NOLINT(performance-no-int-to-ptr)
     saved_.push_back({a->base, std::vector<char>(from, from + a->bytes)});
   }
+  // What earlier launches left behind a list's end depends on the order: which elements these are, not only where.
+  for (const Allocation* a : lists_to_fill(request)) {
+    auto* at = reinterpret_cast<char*>(a->base);  // NOLINT(performance-no-int-to-ptr)
+    std::memset(at, 0, a->bytes);
+    shadow_uploaded(at, a->bytes);
+  }
   const bool wide = mode == OtherNumbersMode::kWide, with_data = mode == OtherNumbersMode::kTogether;
   const bool named = mode == OtherNumbersMode::kNamed;
   if (mode != OtherNumbersMode::kArguments && !wide && !with_data && !named) {
@@ -114,7 +123,7 @@ OtherNumbers::OtherNumbers(const LaunchRequest& request, uint64_t nth, OtherNumb
     return;
   }
   if (!with_data)
-    for (const Allocation* a : live) fill_room(*a, wide);
+    for (const Allocation* a : live) fill_room(*a, wide, is_kept(*a));
   if (!with_data) continue_lists(request);
   arguments_.assign(request.arguments, request.arguments + request.kernel->parameters.size());
   altered_.arguments = arguments_.data();

@@ -95,6 +95,7 @@ Settings read_environment() {
   s.cancelling = unsigned_variable("INTELLIPERF_OTHER_CANCELLING", 0) != 0;
   s.last_launch = unsigned_variable("INTELLIPERF_OTHER_LAST", UINT64_MAX);
   s.only_read = numbers_variable("INTELLIPERF_OTHER_READ");
+  s.only_written = numbers_variable("INTELLIPERF_OTHER_WRITTEN");
   s.accesses = unsigned_variable("INTELLIPERF_OTHER_ACCESSES", 0);
   s.room_times = room_times(s);
   s.window = uint32_t(unsigned_variable("INTELLIPERF_OTHER_WINDOW", s.window));

@@ -46,6 +46,7 @@ struct Settings {
   uint64_t last_launch = UINT64_MAX;   // of the kernel's, from 0: what is special there shows in no other one
   std::vector<uint32_t> widths;        // bits in which only the candidate's code keeps numbers, see wide_launches.h
   std::vector<uint64_t> only_read;     // parameters that the original stores nothing through, whatever their types say
+  std::vector<uint64_t> only_written;  // or loads nothing
   uint64_t accesses = 0;               // by all lanes of a launch, about
   uint64_t room_times = 1;             // as much memory behind an allocation as it has itself
   uint32_t window = 12;                // alterations of a launch, beyond those that every launch has
