@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from patchbench import Bench
 
@@ -282,3 +284,33 @@ def test_the_grid_goes_with_the_few_parts_that_work_is_split_into(tmp_path) -> N
     assert verdict.outcome in (Outcome.ACCEPTED, Outcome.NOT_FASTER), verdict.detail
     verdict = bench.verdict((loop, loop.replace("step", "3 * 64 + 0 * step")))
     assert verdict.outcome is Outcome.WRONG_OUTPUT and "scalar argument" in verdict.detail, verdict.detail
+
+
+PLANES = """#include <cstdio>
+#include <vector>
+#include <hip/hip_runtime.h>
+__global__ void sums(float* out, const float* in, int batch, int channels, int plane) {
+  float sum = 0.0f;
+  for (int n = 0; n < batch; ++n)
+    for (int p = threadIdx.x; p < plane; p += blockDim.x) sum += in[(n * channels + blockIdx.x) * plane + p];
+  atomicAdd(&out[blockIdx.x], sum);
+}
+int main() {
+  const int batch = 6, channels = 9, plane = 150, total = batch * channels * plane;
+  std::vector<float> host(total);
+  for (int i = 0; i < total; ++i) host[i] = 0.25f * ((i * 37) % 777 + 1);
+  float *in, *out;
+  if (hipMalloc(&in, total * 4) || hipMalloc(&out, channels * 4)) return 1;
+  if (hipMemcpy(in, host.data(), total * 4, hipMemcpyHostToDevice) || hipMemset(out, 0, channels * 4)) return 2;
+  sums<<<channels, 128>>>(out, in, batch, channels, plane);
+  if (hipMemcpy(host.data(), out, channels * 4, hipMemcpyDeviceToHost)) return 3;
+  std::printf("%.1f\\n", host[channels - 1]);
+}
+"""
+
+
+def test_a_size_is_raised_further_beside_another_that_is_one(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, PLANES, "app.hip")
+    few = "for (int p = threadIdx.x, turn = 0; turn < 4 && p < plane; p += blockDim.x, ++turn) sum +="
+    verdict = bench.verdict(("for (int p = threadIdx.x; p < plane; p += blockDim.x) sum +=", few))
+    assert verdict.outcome is Outcome.WRONG_OUTPUT, verdict.detail

@@ -18,6 +18,7 @@ constexpr int64_t kLeastExponent = 3, kMostExponent = 20;
 constexpr size_t kMostConstants = 12;
 constexpr size_t kMostLimits = 6;
 constexpr size_t kMostPairs = 12;         // two ways for six pairs
+constexpr int64_t kMostStretched = 16;    // so many times as large as it is
 constexpr int64_t kMostRaised = 1 << 20;  // so that no product of two overflows
 constexpr int64_t kManyTimesAsFew = 8;
 constexpr int64_t kManyTimes =
@@ -444,6 +445,33 @@ std::vector<OtherSize> raised_together(const std::vector<Quantity>& slots, const
   return found;
 }
 
+// One size several times as large beside another that is 1, so that their product does not grow: a loop over the one may
+// then take more turns than any memory that is sized by their product has room for otherwise.
+std::vector<OtherSize> stretched(const std::vector<Quantity>& slots, const LaunchRequest& request,
+                                 const Resizing& resizing) {
+  std::vector<OtherSize> found;
+  const auto least = [&](size_t i) { return request.kernel->general ? 1 : multiple_of(slots[i], request); };
+  const auto is_size = [&](size_t i) {
+    return is_integer(slots[i]) && slot_address(slots[i], request) && resizing.now(i) > 1 && !resizing.is_product(i) &&
+           !masks_all_below(slots[i], resizing.now(i));
+  };
+  for (size_t k = 0; k < slots.size(); ++k) {
+    OtherSize single;
+    if (!is_size(k) || resizing.now(k) < kLeastSize || least(k) != 1 || !resizing.with(k, 1, single)) continue;
+    const Resizing lowered = resizing.after(single);
+    for (size_t i = 0; i < slots.size() && found.size() < kMostPairs; ++i) {
+      if (i == k || !is_size(i) || lowered.now(i) != resizing.now(i) || resizing.now(i) < kLeastSize) continue;
+      const int64_t size = resizing.now(i) * std::min(resizing.now(k), kMostStretched);
+      OtherSize both;
+      if (size > most_size(resizing.now(i)) || size > most_of(slots[i]) || !lowered.with(i, size, both)) continue;
+      both.values.insert(both.values.end(), single.values.begin(), single.values.end());
+      both.larger = true;
+      found.push_back(both);
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 GridSize tile_of(const LaunchRequest& request) {
@@ -545,7 +573,10 @@ std::vector<OtherSize> other_sizes(const std::vector<Quantity>& slots, const Lau
       found.back().edges = true;
     }
   }
-  if (may_grow) every.push_back(raised_together(slots, request, resizing));
+  if (may_grow) {
+    every.push_back(raised_together(slots, request, resizing));
+    every.push_back(stretched(slots, request, resizing));
+  }
   return in_turn(every);
 }
 
