@@ -18,7 +18,7 @@ def test_what_is_known_of_the_original_s_launches_survives_the_process(tmp_path:
         Quantity(2, 0, 4, "signed", (16,), True, False, (7,)),
         Quantity("limit", 8, 8, "unsigned", (), False, True, ()),
     )
-    plan = AlterationPlan(slots, 5, True, 640, (0,), "i", False)
+    plan = AlterationPlan(slots, 5, True, 640, (0,), (1,), "i", False)
     recording = Recording(tmp_path / "app.hip")
     recording.launch()
     seen = Seen({KERNEL: plan}).and_of(Trace(recording.write(tmp_path / "records")))
