@@ -92,6 +92,9 @@ def apply_run(options: RunOptions) -> int:
         others = [run for run in _runs(directory.parent) if (run / "patch.diff").exists() and is_finished(run)]
         named = f"; {others[-1].name} has a patch: intelliperf apply {name_of(others[-1])}" if others else ""
         raise UsageError(f"run {report.run_id} accepted no candidate: there is nothing to apply{named}")
+    if report.exit_status:
+        patch = shlex.quote(str(directory / "patch.diff"))
+        raise UsageError(f"run {report.run_id}: {report.ending.value}; to take it anyway: git apply {patch}")
     changed = write_in_place(report)
     for path in changed:
         print(f"wrote {report.application.project / path}")

@@ -18,6 +18,7 @@ from intelliperf.cli.options import Options
 from intelliperf.cli.runs import is_resumable, write_in_place
 from intelliperf.errors import UsageError
 from intelliperf.project.journal import RUNS
+from intelliperf.records import Ending
 
 
 @pytest.fixture
@@ -274,6 +275,18 @@ def test_apply_names_the_run_that_has_a_patch(project: Path, capsys: pytest.Capt
     assert "did you mean 20260101-000000-all?" in complaint(capsys, 2, "apply", "20260101-0000-all")
     assert main(["apply", "20260101-000000-all"]) == 0
     assert (project / "a.hip").read_text() == "two\n"
+
+
+def test_apply_leaves_a_patch_that_the_whole_application_did_not_confirm(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "a.hip").write_text("one\n")
+    run = finished_run(project, "20260101-000000-all", accepted=True)
+    stored = json.loads((run / "report.json").read_text())
+    (run / "report.json").write_text(json.dumps({**stored, "ending": Ending.UNCONFIRMED.value}))
+    told = complaint(capsys, 2, "apply")
+    assert "not confirmed by the whole application" in told and told.endswith(f"git apply {run / 'patch.diff'}")
+    assert (project / "a.hip").read_text() == "one\n"
 
 
 def test_runs_are_found_below_another_root_and_from_a_directory_of_the_project(
