@@ -26,6 +26,7 @@ from intelliperf.records import (
 
 EMULATOR = "the emulator"
 _SEPARATOR = " · "
+_FOUR_DIGITS = 999.5  # what rounds to 1,000 would be 1e+03 in three digits
 _SERVED_BY_CACHE = 0.9  # above this hit ratio an inefficient access costs little DRAM traffic
 _FEW_LANES = 0.5  # below this share of active lanes divergence explains part of the inefficiency
 NOT_TO_PATCH = "its text is not the project's to patch"
@@ -118,7 +119,7 @@ def number(value: float) -> str:
     """Short and unambiguous: 3, 3.5, 12,288, 4.1e+12."""
     if abs(value) >= 1e10:
         return f"{value:.3g}"
-    if abs(value) >= 1000 or value == int(value):
+    if abs(value) >= _FOUR_DIGITS or value == int(value):
         return f"{value:,.0f}"
     return f"{value:.3g}"
 
@@ -126,7 +127,7 @@ def number(value: float) -> str:
 def duration(nanoseconds: float) -> str:
     """With the unit that leaves up to three digits before the point: 9.18 µs."""
     for limit, divisor, unit in ((1e3, 1.0, "ns"), (1e6, 1e3, "µs"), (1e9, 1e6, "ms")):
-        if abs(nanoseconds) < limit:
+        if abs(nanoseconds) < limit / 1000 * _FOUR_DIGITS:
             return f"{nanoseconds / divisor:.3g} {unit}"
     return f"{nanoseconds / 1e9:.3g} s"
 
@@ -138,7 +139,7 @@ def percent(share: float) -> str:
 
 def times(gain: float) -> str:
     """As "5.27×" or "9,840×"; gains near 1 with as many digits as tell them from 1: "1.005×"."""
-    if gain >= 1000:
+    if gain >= _FOUR_DIGITS:
         return f"{float(f'{gain:.3g}'):,.0f}×"
     return f"{gain:.3g}×" if gain >= 1.1 else f"{gain:.4g}×"
 

@@ -13,6 +13,7 @@ from intelliperf.emulator.table import KernelLines, kernel_header
 from intelliperf.records import AccessKind, MemorySpace, Metric, Provenance, Quantity
 from intelliperf.sentences import (
     confidence,
+    duration,
     finding_sentence,
     line_sentence,
     main_reading,
@@ -158,6 +159,11 @@ def test_numbers_are_short(value: float, text: str) -> None:
 def test_small_shares_keep_a_digit() -> None:
     assert (percent(0.004), percent(0.25), percent(0.0)) == ("0.4 %", "25 %", "0 %")
     assert (times(1.0045), times(5.273), times(999.4), times(9838.79)) == ("1.004×", "5.27×", "999×", "9,840×")
+
+
+def test_what_rounds_to_a_thousand_has_no_exponent() -> None:
+    assert (times(999.7), number(999.7), times(1000.4)) == ("1,000×", "1,000", "1,000×")
+    assert (duration(999.7), duration(999_700.0), duration(999.4)) == ("1 µs", "1 ms", "999 ns")
 
 
 def test_confidence_follows_the_origin_of_the_number() -> None:
