@@ -8,10 +8,11 @@ ideal ones. There is one wave, in whole.
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from profile_programs import Program, build
+from profile_programs import RUN_DEADLINE_S, Program, build
 
 from intelliperf.records import AccessKind, Metric
 
@@ -53,3 +54,13 @@ def test_waves_come_together_as_often_as_on_hardware(program: Program, kernel: s
     assert {place: sorted(figures) for place, figures in found.items()} == {
         place: figures for place, figures in MEASURED.items() if place[0] == kernel
     }
+
+
+def test_lanes_that_work_for_long_are_counted_once(tmp_path: Path) -> None:
+    """Two blocks of two lanes, all of which the watchdog could take for waiting ones."""
+    shutil.copy(PROGRAMS / "long_turns.cu", tmp_path)
+    made = build(tmp_path, [["nvcc", "-O2", "long_turns.cu", "-o", "app"]], ["./app"], "h100")
+    sampled = replace(made.application, environment=())
+    (kernel,) = made.backend.profile(sampled, RUN_DEADLINE_S).kernels
+    assert kernel.quantity(Metric.REQUESTS).value == 2 * 16_000_000 + 2
+    assert kernel.quantity(Metric.LANES).value == 4 * 16_000_000 + 4

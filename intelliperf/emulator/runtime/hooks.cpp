@@ -109,6 +109,7 @@ void simt_count_access(const void* address, uint32_t site, uint64_t bytes) {
 }
 
 SIMT_EXPORT void __simt_fence(uint32_t code) {
+  wave_counter.fence();
   if (execution.observer) execution.observer->fence(simt_current->thread.linear, code);
 }
 

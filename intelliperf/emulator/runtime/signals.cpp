@@ -15,6 +15,7 @@
 #include "lds_guards.h"
 #include "memory.h"
 #include "scheduler.h"
+#include "wave_counts.h"
 
 namespace simt {
 namespace {
@@ -23,6 +24,9 @@ constexpr int kTraps[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 constexpr size_t kTrapCount = sizeof kTraps / sizeof *kTraps;
 constexpr long kTickNs = 10 * 1000 * 1000;
 constexpr uint32_t kTicksBeforePreemption = 8;
+// What interrupted lanes do is counted anew when they resume, so a lane whose accesses are counted has longer while it
+// does nothing that could wait for another.
+constexpr uint32_t kTicksOfWork = 1000;
 
 struct sigaction before[kTrapCount];
 
@@ -99,7 +103,7 @@ struct Text {
 };
 Text text;
 const Lane* watched;
-uint64_t watched_work;
+uint64_t watched_work, watched_meetings;
 uint32_t ticks;
 timer_t timer;
 
@@ -137,10 +141,12 @@ void on_tick(int, siginfo_t*, void* raw_context) {
   if (lane != watched || switches != watched_work) {
     watched = lane;
     watched_work = switches;
+    watched_meetings = wave_counter.meetings();
     ticks = 0;
     return;
   }
-  if (++ticks < kTicksBeforePreemption) return;
+  const bool works = simt_counting && wave_counter.meetings() == watched_meetings;
+  if (++ticks < (works ? kTicksOfWork : kTicksBeforePreemption)) return;
   const auto& context = *static_cast<ucontext_t*>(raw_context);
   if (instruction_of(context) - text.begin >= text.end - text.begin) return;
   const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));

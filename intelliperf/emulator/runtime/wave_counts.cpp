@@ -35,6 +35,7 @@ void WaveCounter::begin_launch(const Module& module, const std::vector<float>& i
     const auto kind = SiteKind(site.kind);
     facts_[i].atomic = kind == SiteKind::kAtomic || kind == SiteKind::kReduction;
     facts_[i].load = kind == SiteKind::kLoad || kind == SiteKind::kRangeLoad;
+    facts_[i].meets = kind == SiteKind::kAtomic || site.flags & kSiteVolatile;
     facts_[i].constant = is_constant(site);
     facts_[i].combined = site.flags & kSiteCombined;
     facts_[i].draws = shares && (site.order & kSiteDraws);

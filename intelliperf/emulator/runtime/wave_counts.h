@@ -57,6 +57,7 @@ class WaveCounter {
     const uint32_t draw = drawn(place.way, place.passes);
     if (draw < shapes_->threshold(site))
       shapes_->log(site, {stretch_, place.way, place.passes, draw}, *simt_current, address, bytes);
+    meetings_ += facts_[site].meets;
     if (facts_[site].atomic && (first || !facts_[site].combined)) atomic(site, reinterpret_cast<uint64_t>(address));
   }
   // The same of a lane that waits before it; its later ones count themselves.
@@ -67,6 +68,9 @@ class WaveCounter {
   }
   bool unseen(uint32_t site) const { return facts_[site].unseen; }
   void in_lockstep(uint32_t site) { facts_[site].unseen = false; }
+  // How often a lane outside lock-step did what it may be waiting for others by: none that has not can spin.
+  uint64_t meetings() const { return meetings_; }
+  void fence() { ++meetings_; }
   // Lanes that execute an event together. Addresses are looked at if `unseen`: nobody else analyses them.
   void together(Wave& wave, const Group& group, bool unseen);
   void barrier(Wave& wave, uint32_t site, uint32_t lanes);
@@ -95,6 +99,7 @@ class WaveCounter {
   struct Facts {
     bool atomic = false, load = false, unseen = true, constant = false, draws = false;
     bool combined = false;  // the first lane acts for all, whose address is the same
+    bool meets = false;     // volatile, or an atomic whose result is used
     float issue_cost = 0;
   };
   struct Sum {
@@ -136,7 +141,7 @@ class WaveCounter {
 
   bool active_ = false, atomics_known_ = true;
   uint32_t sites_ = 0, count_ = 0, stretch_ = 0, stretches_ = 0, salt_ = 0;
-  uint64_t draw_ = 0;
+  uint64_t draw_ = 0, meetings_ = 0;
   Wave* wave_ = nullptr;
   Place* places_ = nullptr;  // of the running wave: sites, then basic blocks
   ShapeSample* shapes_ = nullptr;
