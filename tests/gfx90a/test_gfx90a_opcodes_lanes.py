@@ -98,12 +98,14 @@ _DPP: dict[str, Callable[[int], int | None]] = {
 }
 
 
+@pytest.mark.parametrize("mask", [0xFFFF_F0FF_FFFF_7FFF, 0xFFFF_FFFF_FFFF_FFFF])
+@pytest.mark.parametrize("register", [0, 10, 255])  # with and without others on both sides
 @pytest.mark.parametrize("bound_control", [False, True])
-def test_dpp_moves_values_between_lanes(bound_control: bool) -> None:
-    values, before, mask = integers("u4", 0), integers("u4", 1), 0xFFFF_F0FF_FFFF_7FFF
+def test_dpp_moves_values_between_lanes(bound_control: bool, register: int, mask: int) -> None:
+    values, before = integers("u4", 0), integers("u4", 1)
     ending = " row_mask:0xd bank_mask:0x7" + (" bound_ctrl:0" if bound_control else "")
-    texts = [f"v_mov_b32_dpp v0, v10 {control}{ending}" for control in _DPP]
-    cases = [Case(text, {}, {0: before, 10: values}, (), (0,), exec_mask=mask) for text in texts]
+    texts = [f"v_mov_b32_dpp v5, v{register} {control}{ending}" for control in _DPP]
+    cases = [Case(text, {}, {5: before, register: values}, (), (5,), exec_mask=mask) for text in texts]
     for case, source_of, outcome in zip(cases, _DPP.values(), run(cases), strict=True):
         assert not outcome.stopped, outcome.stopped
         for lane in range(64):
@@ -115,4 +117,4 @@ def test_dpp_moves_values_between_lanes(bound_control: bool) -> None:
                 wanted = int(values[source])
             elif enabled and bound_control:
                 wanted = 0
-            assert outcome.rows[0][lane] == wanted, f"{case.text}, lane {lane}"
+            assert outcome.rows[5][lane] == wanted, f"{case.text}, lane {lane}"

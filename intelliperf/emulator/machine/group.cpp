@@ -91,15 +91,15 @@ void begin_wave(Wave& wave, const Dispatch& dispatch, const Place& place, uint32
   wave.scratch.resize(size_t(wave.scratch_bytes) * kWave);
   set_scalars(wave, dispatch, place);
   wave.set_pair(kExec, items == kWave ? ~0ull : (1ull << items) - 1);
+  uint32_t* const numbers = wave.v(0);
+  if (place.size[1] == 1 && place.size[2] == 1) {  // as Triton's groups are
+    for (uint32_t lane = 0; lane < kWave; ++lane) numbers[lane] = first_item + lane;
+    return;
+  }
   for (uint32_t lane = 0; lane < items; ++lane) {
     const uint32_t item = first_item + lane;
-    if (place.size[1] == 1 &&
-        place.size[2] == 1) {  // as Triton's groups are: divisions would take longer than all else
-      wave.v(0)[lane] = item;
-      continue;
-    }
     const uint32_t row = item / place.size[0];
-    wave.v(0)[lane] = item % place.size[0] | row % place.size[1] << 10 | row / place.size[1] << 20;
+    numbers[lane] = item % place.size[0] | row % place.size[1] << 10 | row / place.size[1] << 20;
   }
 }
 

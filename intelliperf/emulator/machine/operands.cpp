@@ -120,9 +120,28 @@ struct DppLanes {
   uint64_t reading = 0;
   int32_t place[kWave];   // `from`, or any lane
   uint32_t reads[kWave];  // all bits where there is one
+  int32_t shift = 0;      // what each adds to its own number, if all add the same; else 0
+  bool by_row = false;    // the 16 lanes of a row read one lane
 };
 
-constexpr uint32_t kDppControls = 0x160;
+constexpr uint32_t kDppControls = 0x160, kDppRow = 16;
+
+int32_t common_shift(const DppLanes& lanes) {
+  int32_t shift = 0;
+  for (uint32_t lane = 0; lane < kWave; ++lane) {
+    if (!lanes.reads[lane]) continue;
+    const int32_t own = lanes.place[lane] - int32_t(lane);
+    if (shift != 0 && own != shift) return 0;
+    shift = own;
+  }
+  return shift;
+}
+
+bool reads_by_row(const DppLanes& lanes) {
+  for (uint32_t lane = 0; lane < kWave; ++lane)
+    if (lanes.from[lane] != lanes.from[lane - lane % kDppRow]) return false;
+  return true;
+}
 
 std::array<DppLanes, kDppControls> make_dpp_table() {
   std::array<DppLanes, kDppControls> table;
@@ -140,6 +159,8 @@ std::array<DppLanes, kDppControls> make_dpp_table() {
       lanes.place[lane] = reads ? lanes.from[lane] : 0;
       lanes.reads[lane] = reads ? ~0u : 0;
     }
+    lanes.shift = common_shift(lanes);
+    lanes.by_row = reads_by_row(lanes);
   }
   return table;
 }
@@ -163,9 +184,25 @@ uint64_t dpp_found(const Wave& wave, const DppLanes& lanes) {
   return found;
 }
 
+// Whether lanes beyond the ends of a row of registers lie in other registers: what is there is masked.
+bool has_neighbours(const Wave& wave, const uint32_t* row) {
+  const uint32_t* const first = wave.registers[0];
+  return row > first && row < first + (kVectorRegisters + kAccumulators - 1) * kWave;
+}
+
 void apply_dpp(const Wave& wave, const Instruction& i, const uint32_t* row, uint32_t* __restrict out) {
   const DppLanes& lanes = dpp_lanes(i);
   if (wave.exec() == ~0ull) {
+    if (lanes.by_row) {
+      for (uint32_t first = 0; first < kWave; first += kDppRow)
+        std::fill(out + first, out + first + kDppRow, row[lanes.place[first]] & lanes.reads[first]);
+      return;
+    }
+    if (lanes.shift != 0 && has_neighbours(wave, row)) {
+      const uint32_t* const shifted = row + lanes.shift;
+      for (uint32_t lane = 0; lane < kWave; ++lane) out[lane] = shifted[lane] & lanes.reads[lane];
+      return;
+    }
     for (uint32_t lane = 0; lane < kWave; ++lane) out[lane] = row[lanes.place[lane]] & lanes.reads[lane];
     return;
   }
@@ -349,10 +386,10 @@ uint64_t written_lanes(const Wave& wave, const Instruction& i) {
   return i.lanes.bound_control ? enabled : enabled & dpp_found(wave, dpp_lanes(i));
 }
 
-void write_words(Wave& wave, uint32_t row, const uint32_t* values, uint64_t mask) {
-  uint32_t* out = wave.v(row);
+void write_words(Wave& wave, uint32_t row, const uint32_t* __restrict values, uint64_t mask) {
+  uint32_t* __restrict out = wave.v(row);
   if (mask == ~0ull) {
-    std::memcpy(out, values, sizeof(Row));
+    for (uint32_t lane = 0; lane < kWave; ++lane) out[lane] = values[lane];  // in wider pieces than memcpy
     return;
   }
   const uint32_t half[2] = {low_half(mask), high_half(mask)};  // shifts of words become vectors

@@ -68,21 +68,39 @@ struct Parts {
   LaneAddresses global, lds, scratch;
 };
 
+// In no segment of its own, or in scratch.
 uint64_t flat_address(Wave& wave, const Instruction& i, uint32_t lane) {
   const uint32_t row = i.source[0].row(), scalar = i.source[2].code;
   const uint64_t offset = uint64_t(int64_t(i.immediate));
   if (i.op_sel == kScratchSegment)
     return uint32_t((i.vector_address ? wave.v(row)[lane] : 0) + (scalar == kNoScalarAddress ? 0 : wave.s[scalar]) +
                     offset);
-  if (i.op_sel == kFlatSegment || scalar == kNoScalarAddress)
-    return joined(wave.v(row)[lane], wave.v(row + 1)[lane]) + offset;
-  return wave.pair(scalar) + wave.v(row)[lane] + offset;
+  return joined(wave.v(row)[lane], wave.v(row + 1)[lane]) + offset;
+}
+
+// Of all lanes, whether they take part or not: that is one loop over vectors.
+void find_global_addresses(Wave& wave, const Instruction& i, uint64_t* addresses) {
+  const uint32_t row = i.source[0].row(), scalar = i.source[2].code;
+  const uint64_t offset = uint64_t(int64_t(i.immediate));
+  const uint32_t* const low = wave.v(row);
+  if (scalar == kNoScalarAddress) {
+    const uint32_t* const high = wave.v(row + 1);
+    for (uint32_t lane = 0; lane < kWave; ++lane) addresses[lane] = joined(low[lane], high[lane]) + offset;
+  } else {
+    const uint64_t base = wave.pair(scalar) + offset;
+    for (uint32_t lane = 0; lane < kWave; ++lane) addresses[lane] = base + low[lane];
+  }
 }
 
 // A flat address tells by its aperture what it means.
 Parts flat_parts(Wave& wave, const Instruction& i) {
   Parts parts;
   parts.global.mask = parts.lds.mask = parts.scratch.mask = 0;
+  if (i.op_sel == kGlobalSegment) {
+    parts.global.mask = wave.exec();
+    find_global_addresses(wave, i, parts.global.at);
+    return parts;
+  }
   for (uint64_t rest = wave.exec(); rest; rest &= rest - 1) {
     const uint32_t lane = uint32_t(__builtin_ctzll(rest));
     const uint64_t address = flat_address(wave, i, lane), one = 1ull << lane;
@@ -136,19 +154,20 @@ void find_lanes(Wave& wave, const Instruction& i, Bounded& found) {
   const uint32_t* second = wave.v(i.source[0].row() + (indexed && offset));
   found.parts.global.mask = found.parts.lds.mask = found.parts.scratch.mask = 0;
   const uint32_t bytes = i.access_bytes, word = bytes < 4 ? bytes : 4;
-  for (uint64_t rest = wave.exec(); rest; rest &= rest - 1) {
+  const uint64_t first = scalar + uint64_t(i.immediate);
+  uint64_t whole = 0;
+  for (uint32_t lane = 0; lane < kWave; ++lane) {  // whether they take part or not, as above
+    const uint64_t at = first + (offset ? second[lane] : 0) + (indexed ? row[lane] * stride : 0);
+    whole |= uint64_t(at < records && records - at >= bytes) << lane;
+    found.parts.global.at[lane] = base + at;
+  }
+  found.parts.global.mask = wave.exec() & whole;
+  found.partly = wave.exec() & ~whole;
+  for (uint64_t rest = found.partly; rest; rest &= rest - 1) {
     const uint32_t lane = uint32_t(__builtin_ctzll(rest));
-    const uint64_t at =
-        scalar + uint64_t(i.immediate) + (offset ? second[lane] : 0) + (indexed ? row[lane] * stride : 0);
-    const uint64_t left = at < records ? records - at : 0;
-    if (left >= bytes) {
-      found.parts.global.mask |= 1ull << lane;
-      found.parts.global.at[lane] = base + at;
-    } else {
-      found.partly |= 1ull << lane;
-      found.at[lane] = base + at;
-      found.bytes[lane] = uint8_t(left / word * word);
-    }
+    const uint64_t at = found.parts.global.at[lane] - base, left = at < records ? records - at : 0;
+    found.at[lane] = base + at;
+    found.bytes[lane] = uint8_t(left / word * word);
   }
 }
 
@@ -171,9 +190,26 @@ void touch(Wave& wave, Instruction& i, const MemoryOperation& operation, uint32_
   if (i.glc) set_data(wave, i.destination, lane, operation.bytes, old);
 }
 
+// One word for each lane, one behind the other: the commonest request.
+bool is_one_piece(const LaneAddresses& lanes, uint32_t bytes) {
+  if (bytes != 4 || lanes.mask != ~0ull) return false;
+  uint64_t differs = 0;
+  for (uint64_t lane = 0; lane < kWave; ++lane) differs |= lanes.at[lane] ^ (lanes.at[0] + 4 * lane);
+  return differs == 0;
+}
+
 // Of all lanes at once: false where it takes a look at each.
 bool touch_words(Wave& wave, Instruction& i, const MemoryOperation& operation, const LaneAddresses& lanes) {
   if (operation.width != Width::kWords || operation.access == Access::kAtomic || !lanes.mask) return false;
+  if (is_one_piece(lanes, operation.bytes)) {
+    auto* const piece = reinterpret_cast<uint8_t*>(lanes.at[0]);
+    if (lanes.at[0] < i.range_begin || lanes.at[0] + sizeof(Row) > i.range_end) return false;
+    if (operation.access == Access::kLoad)
+      std::memcpy(wave.v(i.destination), piece, sizeof(Row));
+    else
+      std::memcpy(piece, wave.v(i.source[1].row()), sizeof(Row));
+    return true;
+  }
   const Extent extent = extent_of(lanes);
   if (extent.least < i.range_begin || extent.most + operation.bytes > i.range_end) return false;
   if (operation.access == Access::kLoad)
@@ -254,11 +290,15 @@ void load_words(Wave& wave, uint32_t row, uint32_t words, const LaneAddresses& l
 }
 
 void store_words(Wave& wave, uint32_t row, uint32_t words, const LaneAddresses& lanes, uint64_t base) {
-  for (uint64_t rest = lanes.mask; rest; rest &= rest - 1) {
-    const auto lane = uint32_t(__builtin_ctzll(rest));
+  const Row* const values = &wave.v(row);
+  const auto store = [&](uint32_t lane) {
     auto* const place = reinterpret_cast<uint8_t*>(base + lanes.at[lane]);
-    for (uint32_t n = 0; n < words; ++n) std::memcpy(place + 4 * n, &wave.v(row + n)[lane], 4);
-  }
+    for (uint32_t n = 0; n < words; ++n) std::memcpy(place + 4 * n, &values[n][lane], 4);
+  };
+  if (lanes.mask == ~0ull)
+    for (uint32_t lane = 0; lane < kWave; ++lane) store(lane);
+  else
+    for (uint64_t rest = lanes.mask; rest; rest &= rest - 1) store(uint32_t(__builtin_ctzll(rest)));
 }
 
 Extent extent_of(const LaneAddresses& lanes) {

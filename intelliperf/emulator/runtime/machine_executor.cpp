@@ -279,19 +279,24 @@ void MachineExecutor::gather(const machine::Wave& wave, const machine::Instructi
                              const machine::LaneAddresses& lanes) {
   const uint64_t base = space == machine::Space::kLds ? address_of(dynamic_shared_base()) : 0;
   const uint32_t first = wave.number_in_group * machine::kWave;
-  const auto add = [&](uint32_t at, uint32_t position) {
-    group_.lane[at] = &lanes_[first + position];
-    group_.address[at] = lanes.at[position] + base;
-    group_.thread[at] = uint16_t(first + position);
-    group_.position[at] = uint8_t(position);
-  };
-  uint32_t size = 0;
-  if (lanes.mask == ~0ull)
-    for (; size < machine::kWave; ++size) add(size, size);
-  else
-    for (uint64_t rest = lanes.mask; rest; rest &= rest - 1) add(size++, uint32_t(__builtin_ctzll(rest)));
+  Lane* const own = &lanes_[first];
+  if (lanes.mask == ~0ull) {  // one loop over vectors for each
+    for (uint32_t n = 0; n < machine::kWave; ++n) group_.address[n] = lanes.at[n] + base;
+    for (uint32_t n = 0; n < machine::kWave; ++n) group_.lane[n] = own + n;
+    for (uint32_t n = 0; n < machine::kWave; ++n) group_.thread[n] = uint16_t(first + n);
+    for (uint32_t n = 0; n < machine::kWave; ++n) group_.position[n] = uint8_t(n);
+    group_.size = machine::kWave;
+  } else {
+    group_.size = 0;
+    for (uint64_t rest = lanes.mask; rest; rest &= rest - 1) {
+      const auto position = uint32_t(__builtin_ctzll(rest)), at = group_.size++;
+      group_.lane[at] = own + position;
+      group_.address[at] = lanes.at[position] + base;
+      group_.thread[at] = uint16_t(first + position);
+      group_.position[at] = uint8_t(position);
+    }
+  }
   group_.lane[0]->address = reinterpret_cast<const void*>(group_.address[0]);  // NOLINT(performance-no-int-to-ptr)
-  group_.size = size;
   group_.lane[0]->site = i.site;
 }
 
