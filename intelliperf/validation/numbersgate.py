@@ -45,6 +45,7 @@ from intelliperf.validation.runs.effort import Effort
 from intelliperf.validation.runs.events import NO_END, Divergence, Rule, failed_dispatch
 from intelliperf.validation.runs.lockstep import ByWay, Followed, Observer, follow, follow_planned, record
 from intelliperf.validation.runs.side import SideFailed, SideRun
+from intelliperf.validation.sameorder import own_blocks
 from intelliperf.validation.trial import GATES, Rejection, Trial
 
 NAME = GATES[5]
@@ -193,7 +194,7 @@ class NumbersGate:
 
         Last the ways in which all that the kernel writes depended on the order.
         """
-        ways = {one.way: BesideTwin(self._observer(one, calibrations[one])) for one in alterations}
+        ways = {one.way: BesideTwin(self._observer(trial, one, calibrations[one])) for one in alterations}
         observer = ByWay(ways)
         try:
             followed = self._followed(trial, alterations, calibrations[alterations[0]], observer)
@@ -258,7 +259,7 @@ class NumbersGate:
         doubts = self._doubts(alteration)
         common = self._reference.common(trial) | trial.own_grids[0]
         twin = self._twin(trial, common | altered) if doubts else None
-        return BesideShadows(lambda: self._observer(alteration, calibration), twin)
+        return BesideShadows(lambda: self._observer(trial, alteration, calibration), twin)
 
     def _twin(self, trial: Trial, altered: Interception, order: Interception = TWIN_ORDER) -> SideRun:
         """A number that makes it much slower than the original is left alone."""
@@ -290,7 +291,7 @@ class NumbersGate:
     def _held_to(self, trial: Trial, alteration: Alteration, calibration: Calibration) -> Divergence | Told:
         if trial.declared.kernels:
             return self._planned_otherwise(trial, alteration, calibration)
-        observer = self._observer(alteration, calibration)
+        observer = self._observer(trial, alteration, calibration)
         try:
             followed = self._followed(trial, [alteration], calibration, observer)
             for number, order in enumerate(MORE_ORDERS):
@@ -315,13 +316,14 @@ class NumbersGate:
         left_open = observer.left_open if isinstance(observer, DoubtingChecker) else ()
         return told_of(alteration, followed, roomy, left_open)
 
-    def _observer(self, alteration: Alteration, calibration: Calibration) -> Checker | DoubtingChecker:
+    def _observer(self, trial: Trial, alteration: Alteration, calibration: Calibration) -> Checker | DoubtingChecker:
         tolerance = self._reference.settings.tolerance
         checker = Checker(calibration, tolerance, altered=True)
         if not self._doubts(alteration):
             return checker
         own = Checker(calibration, tolerance, altered=True, puts_aside=False)
-        return DoubtingChecker(checker, own, alteration)
+        trial.same_order.own_blocks = own_blocks(calibration.events, trial.case.kernel.symbol)
+        return DoubtingChecker(checker, own, alteration, same_order=trial.same_order)
 
     def _doubts(self, alteration: Alteration) -> bool:
         return alteration.doubtful or not TWIN_ORDER.features <= self._reference.backend.honours

@@ -28,6 +28,7 @@ from intelliperf.validation.nanplaces import with_nan
 from intelliperf.validation.runs.events import Divergence
 from intelliperf.validation.runs.lockstep import Paused, Sync
 from intelliperf.validation.runs.pairing import Key, Pairing, key_of
+from intelliperf.validation.sameorder import SameOrder, decides, described
 
 _MOST_SHAPES = 16
 _MOST_BYTES_TO_END = 1 << 24  # of a buffer, to look where it ends
@@ -221,6 +222,9 @@ class DoubtingChecker:
     unranked: set[str] = field(default_factory=set)  # buffers in which it then depends on the order what is largest
     overflowing: set[int] = field(default_factory=set)  # where the original's results are not finite
     bare: set[int] = field(default_factory=set)  # where nothing that the kernel writes has one answer
+    same_order: SameOrder = field(default_factory=SameOrder)
+    by_order: set[tuple[int, Key]] = field(default_factory=set)  # where its order decides what is in a buffer
+    strayed: dict[Key, Divergence] = field(default_factory=dict)  # what the candidate then makes of it, otherwise
     ends: dict[tuple[int, Key], int] = field(default_factory=dict)  # of buffers that are left out: no order fills more
     shared_otherwise: bool = True  # the candidate's first block may have other work than the original's
 
@@ -244,6 +248,7 @@ class DoubtingChecker:
         if sync.number in self.doubtful:
             return None
         found = self.checker.compare(sync, base, other, pairing, deadline)
+        self._see_same_order(sync, base, other, pairing)
         return found or self._beyond_ends(sync, base, other, pairing)
 
     def _see_twin(self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline) -> None:
@@ -263,6 +268,9 @@ class DoubtingChecker:
         for key, loose in self.own.disagreements(sync, base, other, pairing, deadline).items():
             self._leave_out((sync.number, key), loose)
         self._see_ends(sync.number, base, other, pairing)
+        for mine, theirs in pairing.pairs:
+            if self._erratic(mine) and decides(base, mine, other, theirs):
+                self.by_order.add((sync.number, key_of(mine)))
 
     def _leave_out(self, where: tuple[int, Key], loose: Mask | None) -> None:
         """The few elements alone that are others in another order, or the whole buffer."""
@@ -338,7 +346,23 @@ class DoubtingChecker:
 
     def unsettled(self, label: str) -> Divergence | None:
         """See `Checker.unsettled`."""
-        return self.checker.unsettled(label)
+        bound = (found for key, found in self.strayed.items() if self.same_order.binds(key))
+        return self.checker.unsettled(label) or next(bound, None)
+
+    def _see_same_order(self, sync: Sync, base: Paused, other: Paused, pairing: Pairing) -> None:
+        if base.dispatch.alteration in (PART, PART_OF_LARGER) or base.dispatch.status or other.dispatch.status:
+            return
+        for mine, theirs in pairing.pairs:
+            key = key_of(mine)
+            if (sync.number, key) not in self.by_order or key in self.strayed:
+                continue
+            if not self.same_order.see(key, ((base, mine), (other, theirs))):
+                continue
+            scalar = self.own.rule(key).scalar
+            what = described(scalar, base, mine, other, theirs)
+            data = f", {base.dispatch.alteration}" if base.dispatch.alteration else ""
+            text = f"{sync.where}{data}: {self.checker.name(key)}: {what}; in smaller launches it is as the original's"
+            self.strayed[key] = Divergence(other.side.label, Outcome.WRONG_OUTPUT, text, sync=sync.number)
 
     def doubts(self, number: int) -> bool:
         """Has the original no one answer at that point, in any buffer?"""
@@ -367,6 +391,10 @@ class DoubtingChecker:
             (mine, theirs) for mine, theirs in pairing.pairs if mine.id in read and self._ordered(mine) is in_order
         ]
         return any(not equal(as_bytes(base.content(a.id)), as_bytes(other.content(b.id))) for a, b in lists)
+
+    def _erratic(self, buffer: Allocation) -> bool:
+        allowance = self.own.calibration.allowances.get(key_of(buffer))
+        return allowance is not None and allowance.steadiness is Steadiness.ERRATIC
 
     def _ordered(self, buffer: Allocation) -> bool:
         allowance = self.own.calibration.allowances.get(key_of(buffer))

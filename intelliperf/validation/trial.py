@@ -30,6 +30,7 @@ from intelliperf.validation.edits.reading import Reading
 from intelliperf.validation.runs.pairing import Key
 from intelliperf.validation.runs.reached import Reached
 from intelliperf.validation.runs.totalled import Totalled
+from intelliperf.validation.sameorder import SameOrder
 
 GATES = (
     "edit allowed",
@@ -140,6 +141,7 @@ class Trial:
     timing: Timing = Timing(())
     proven: Mapping[Key, Account] = field(default_factory=dict)  # by algebra, the same real numbers
     coverage: str = ""  # where other orders were not followed to the end
+    same_order: SameOrder = field(default_factory=SameOrder)  # of altered launches
     unaltered: bool = False  # no launch with another argument could be held to the original's
     reached: Reached = field(default_factory=Reached)  # what all its runs executed of its kernels
     on_recordings: bool = False  # recorded dispatches decide

@@ -14,7 +14,8 @@ from intelliperf.errors import ApplicationFailed
 from intelliperf.processes.sandbox import Sandbox
 from intelliperf.records import Interception, Outcome
 from intelliperf.validation.algebragate import SameBits
-from intelliperf.validation.buffers.tolerance import Steadiness, UserTolerance
+from intelliperf.validation.buffers.elements import BYTE
+from intelliperf.validation.buffers.tolerance import Allowance, Steadiness, UserTolerance
 from intelliperf.validation.calibration import BASE, Additions, Calibration, calibrate
 from intelliperf.validation.checker import Checker
 from intelliperf.validation.othernumbers import ALTERATIONS, TWIN, DoubtingChecker
@@ -23,6 +24,7 @@ from intelliperf.validation.runs.effort import Effort
 from intelliperf.validation.runs.events import Divergence, Rule
 from intelliperf.validation.runs.lockstep import follow, follow_planned, record
 from intelliperf.validation.runs.side import SideRun
+from intelliperf.validation.sameorder import SameOrder, own_blocks
 
 VALUES = [float(i % 97) + 0.37 for i in range(1000)]
 SYMBOL = KERNEL.symbol
@@ -213,6 +215,40 @@ def test_where_all_that_is_written_depends_on_the_order_nothing_was_shown(tmp_pa
     rule = dataclasses.replace(RULE, beside=(TWIN,), doubted=observer.doubts)
     assert not follow(setting(tmp_path), runs, rule, observer).divergences
     assert observer.no_one_answer is first
+
+
+_SHRUNK = [2.0 * value for value in VALUES]
+
+
+@pytest.mark.parametrize(
+    ("own", "last", "blocks", "refused"),
+    [
+        pytest.param(VALUES, _SHRUNK, 2, True, id="it follows the order of the reference, but not in more blocks"),
+        pytest.param(VALUES, VALUES, 2, False, id="and there"),
+        pytest.param(_SHRUNK, _SHRUNK, 2, False, id="it never did"),
+        pytest.param(VALUES, _SHRUNK, 1, False, id="it does not always"),
+    ],
+)
+def test_who_follows_the_order_that_decides_does_so_in_larger_launches_too(tmp_path, own, last, blocks, refused):
+    def launch(values: list[float], grid: int) -> dict[str, Any]:
+        return steps(floats={"out": values, "input": [1.0] * 25, "state": [0.0] * 4}, grid=[grid, 1, 1])[1]
+
+    calibration = learnt(tmp_path, [launch(VALUES, 1)])
+    key = next(one for one, name in calibration.names.items() if "out" in name)
+    calibration = dataclasses.replace(calibration, allowances={key: Allowance(Steadiness.ERRATIC, BYTE)})
+    listed = {
+        BASE: [*[launch(VALUES, 1)] * 8, launch(VALUES, blocks)],
+        TWIN: [*[launch(VALUES[::-1], 1)] * 8, launch(VALUES[::-1], blocks)],
+        "candidate": [*[launch(own, 1)] * 8, launch(last, blocks)],
+    }
+    runs = [SideRun(label, program(tmp_path / label.replace(" ", "-"), plan)) for label, plan in listed.items()]
+    seen = SameOrder(own_blocks(calibration.events, SYMBOL))
+    observer = DoubtingChecker(Checker(calibration), Checker(calibration), ALTERATIONS[1], same_order=seen)
+    rule = dataclasses.replace(RULE, beside=(TWIN,), doubted=observer.doubts)
+    assert not follow(setting(tmp_path), runs, rule, observer).divergences
+    found = observer.unsettled("candidate")
+    assert (found is not None) is refused
+    assert found is None or "is as the original's" in found.detail
 
 
 @pytest.mark.parametrize(("value", "why"), [(math.inf, "overflow"), (7.0, "not deterministic")])
