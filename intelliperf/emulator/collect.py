@@ -114,6 +114,7 @@ def _launch_quantities(groups: Sequence[Group]) -> dict[Metric, Quantity]:
     for metric, values in (
         (Metric.LOCAL_REQUESTS, [launch.local_requests for launch in launches]),
         (Metric.LOCAL_TIME_NS, [launch.local_ns for launch in launches]),
+        (Metric.LDS_SPIN_TIME_NS, [launch.spin_ns for launch in launches]),
     ):
         told = [value for value in values if value is not None]
         if len(told) == len(launches):

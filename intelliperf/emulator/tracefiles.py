@@ -79,6 +79,7 @@ class KernelLaunch:
     waves_by: Mapping[str, float]  # registers, lds, blocks → waves that it allows by itself
     local_requests: float | None  # None where the real target's code is not known
     local_ns: float | None
+    spin_ns: float | None  # by which lanes that meet in loops that stand for LDS atomics delay it; None: not analysed
     repeated: bool  # not run: an earlier launch had told what it leaves in memory
     status: int
 
@@ -291,6 +292,7 @@ def _kernel_launch(row: Mapping[str, Any]) -> KernelLaunch:
         waves_by={name: float(row[f"waves_by_{name}"]) for name in ("registers", "lds", "blocks")},
         local_requests=None if row["local_requests"] is None else float(row["local_requests"]),
         local_ns=None if row["local_ns"] is None else float(row["local_ns"]),
+        spin_ns=None if row["spin_ns"] is None else float(row["spin_ns"]),
         repeated=bool(row["repeated"]),
         status=int(row["status"]),
     )

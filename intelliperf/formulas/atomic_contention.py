@@ -172,6 +172,21 @@ def _in_lds(profile: KernelProfile) -> Symptom | None:
     phases = value_of(profile, Metric.LDS_ATOMIC_PHASES)
     all_phases = phases + optional(profile, Metric.LDS_PHASES)
     lds_ns = optional(profile, Metric.LDS_TIME_NS)
+    spin_ns = optional(profile, Metric.LDS_SPIN_TIME_NS)
+    if spin_ns > 0:
+        return Symptom(
+            value=serialized,
+            ideal=requests,
+            excess_ns=spin_ns,
+            left_ns=0.0,
+            sentence=(
+                f"each atomic request in LDS puts {serialized / requests:.1f} lanes on one address (ideal 1), over "
+                f"{requests:,.0f} requests, and is a loop that one lane of an address leaves at a time: "
+                f"{duration(spin_ns)}"
+            ),
+            metric=Metric.LDS_ATOMIC_SERIALIZATION,
+            further_parts=(Metric.LATENCY_TIME_NS,),
+        )
     return Symptom(
         value=serialized,
         ideal=requests,

@@ -45,6 +45,7 @@ class Symptom:
     sentence: str  # without the shares, which are the same for all
     metric: Metric | None = None  # where it is not the formula's watched one
     left_ns: float | None = None  # the longest of the own parts afterwards; None: their sum less the excess
+    further_parts: tuple[Metric, ...] = ()  # of the time that shrink, besides the formula's own
 
 
 MINIMUM_EXCESS = Threshold(
@@ -117,7 +118,7 @@ class Formula(ABC):
         if symptom is None or self._uncertain(profile, symptom):
             return None
         time_ns = value_of(profile, Metric.DEVICE_TIME_NS)
-        saved = min(symptom.excess_ns, time_ns - floor_ns(profile, self.own_parts, symptom))
+        saved = min(symptom.excess_ns, time_ns - floor_ns(profile, (*self.own_parts, *symptom.further_parts), symptom))
         if symptom.left_ns is None:  # given as time of its own parts, which others hide
             saved = min(saved, _shown(profile, self.own_parts, symptom.excess_ns))
         busy_ns = time_ns - optional(profile, Metric.LAUNCH_TIME_NS)

@@ -96,6 +96,8 @@ class Metric(str, Enum):
     # Loads and stores of memory private to a thread: spilled registers and arrays that registers cannot hold.
     LOCAL_REQUESTS = "local_requests"
     LOCAL_TIME_NS = "local_time_ns"  # what the device time would be less without them
+    # What the device time would be less if lanes never met in the loops that stand for atomics in the LDS.
+    LDS_SPIN_TIME_NS = "lds_spin_time_ns"
     VGPRS = "vgprs_per_thread"
     SGPRS = "sgprs_per_wave"
     SPILLED_REGISTERS = "spilled_registers"

@@ -111,6 +111,7 @@ class Recording:
                 "waves_by_blocks": 32,
                 "local_requests": 0,
                 "local_ns": 0,
+                "spin_ns": 0,
                 "status": 0,
                 **other,
             }

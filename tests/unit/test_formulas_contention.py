@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from formula_profiles import DEVICE, WAVES, contended, evidence, profile
 
 from intelliperf.formulas import FORMULAS
@@ -117,3 +118,22 @@ def test_a_line_is_blamed_by_time_where_that_is_known_and_only_for_atomics() -> 
     by_time = evidence(5, AccessKind.REDUCTION, MemorySpace.SHARED, ATOMIC_SERIALIZATION=640, DEVICE_TIME_NS=20)
     load = evidence(5, AccessKind.LOAD, MemorySpace.GLOBAL, ATOMIC_SERIALIZATION=640)
     assert [formula.excess(item) for item in (by_lanes, by_time, load)] == [640, 20, 0]
+
+
+def test_loops_that_stand_for_lds_atomics_save_the_time_that_the_model_tells() -> None:
+    """Mostly the waiting of the waves that turn in them, which no part of the LDS shows."""
+    spinning = {
+        Metric.ATOMIC_REQUESTS: 0.0,
+        Metric.LDS_ATOMIC_REQUESTS: 100.0,
+        Metric.LDS_ATOMIC_SERIALIZATION: 3200.0,
+        Metric.LDS_ATOMIC_PHASES: 3200.0,
+        Metric.LDS_PHASES: 0.0,
+        Metric.LDS_TIME_NS: 100.0,
+        Metric.LATENCY_TIME_NS: 9000.0,
+        Metric.LDS_SPIN_TIME_NS: 8000.0,
+        Metric.DEVICE_TIME_NS: 10000.0,
+    }
+    finding = AtomicContention().diagnose(alone(spinning), DEVICE)
+    assert finding is not None and "32.0 lanes on one address" in finding.sentence and "8 µs" in finding.sentence
+    assert finding.gain_ceiling == pytest.approx(1 / (1 - finding.profile.share * 0.8))
+    assert AtomicContention().diagnose(alone({**spinning, Metric.LDS_SPIN_TIME_NS: 0.0}), DEVICE) is None

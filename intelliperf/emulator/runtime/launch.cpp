@@ -215,6 +215,7 @@ struct Result {
   const std::vector<uint64_t>&executions, waves;  // of basic blocks, by lanes and by waves
   const Work& work;
   double local_ns;  // how much sooner it would end without accesses to private memory
+  double spin_ns;   // or if no two lanes met in the loops that stand for LDS atomics
   double other_ns;  // of the host, when nothing was analysed
   bool repeated;    // not run: it was known what it does to memory
 };
@@ -297,6 +298,11 @@ void write_local(JsonWriter& line, const Result& result) {
   line.key("local_ns").real(result.local_ns);
 }
 
+void write_spins(JsonWriter& line, const Result& result) {
+  line.key("spin_ns");
+  result.run.traced_blocks() == 0 ? line.null() : line.real(result.spin_ns);
+}
+
 std::string launch_json(const LaunchRequest& request, uint32_t index, const Result& result) {
   const bool traced = result.run.traced_blocks() > 0;
   JsonWriter line;
@@ -324,6 +330,7 @@ std::string launch_json(const LaunchRequest& request, uint32_t index, const Resu
   line.key("divergent_barriers").number(result.run.divergent_barriers());
   write_occupancy(line, result.resident);
   write_local(line, result);
+  write_spins(line, result);
   line.key("status").number(uint64_t(result.status));
   line.end_object();
   return line.text();
@@ -399,7 +406,7 @@ struct Outline {
   LaunchTotals totals;
   TimeParts parts;
   Work work;
-  double local_ns = 0;
+  double local_ns = 0, spin_ns = 0;
 };
 
 Outline outline(const LaunchRequest& request, const RunPlan& plan, const GridRun& run, const Occupancy& resident) {
@@ -422,6 +429,13 @@ Outline outline(const LaunchRequest& request, const RunPlan& plan, const GridRun
   add_local_traffic(found.totals, request, resident, found.work);
   found.parts = model_time(request, analysis(), found.totals, run.works(), resident, found.work, true);
   found.local_ns = found.parts.total() - without_local_ns;
+  if (found.totals.spin_turns > found.totals.spin_requests) {
+    LaunchTotals apart = found.totals;
+    apart.spin_turns = apart.spin_requests;
+    apart.lds_phases -= apart.spin_conflicts;
+    found.spin_ns =
+        found.parts.total() - model_time(request, analysis(), apart, run.works(), resident, found.work, true).total();
+  }
   return found;
 }
 
@@ -508,7 +522,7 @@ LaunchOutcome run_launch(const LaunchRequest& request, const Occupancy& resident
     write_records(
         request, execution.index,
         Result{outcome.status, plan.lockstep || run.needs_lockstep(), run, found.parts, found.totals, resident,
-               found.sites, found.executions, found.waves, found.work, found.local_ns, spent, repeated});
+               found.sites, found.executions, found.waves, found.work, found.local_ns, found.spin_ns, spent, repeated});
   outcome.out_of_bounds = request.watched && noted_bad_access();
   if (!trying()) flush_faults(request, execution.index);
   if (outcome.status == kNotSupported)

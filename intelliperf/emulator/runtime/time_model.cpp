@@ -149,7 +149,11 @@ void add_stages(LaunchTotals& result, const Module& module, const std::vector<Si
     }
     if (kind != SiteKind::kAtomic && kind != SiteKind::kReduction) continue;
     result.atomic_requests += double(site.global_requests);
-    if ((module.sites[i].flags & kSiteSpins) && site.shared_requests) result.spin_turns += double(site.same_address);
+    if ((module.sites[i].flags & kSiteSpins) && site.shared_requests) {
+      result.spin_turns += double(site.same_address);
+      result.spin_requests += double(site.shared_requests);
+      result.spin_conflicts += double(site.lds_phases) - double(site.lds_phases_ideal);
+    }
     result.atomic_lanes +=
         double(site.lanes) * double(site.global_requests) / double(std::max<uint64_t>(1, site.requests));
   }

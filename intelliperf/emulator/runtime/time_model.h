@@ -55,9 +55,10 @@ struct LaunchTotals {
          collectives = 0;
   // By the constant or scalar cache: addresses; of the loads that it makes wait, all and those that wait for others.
   double constant_addresses = 0, constant_loads = 0, constant_waits = 0, divergent_addresses = 0;
-  double indexed_loads = 0, indexed_waits = 0;  // that all lanes make together
-  double atomic_queues = 1;                     // how much longer than those that were analysed
-  double fullest_chunk = 0;                     // words that lanes add to within one chunk, see atomic_queues.h
+  double spin_requests = 0, spin_conflicts = 0;  // of waves; phases in the LDS beyond the ideal ones
+  double indexed_loads = 0, indexed_waits = 0;   // that all lanes make together
+  double atomic_queues = 1;                      // how much longer than those that were analysed
+  double fullest_chunk = 0;                      // words that lanes add to within one chunk, see atomic_queues.h
 };
 
 // `sites`: of the whole launch, see estimate.h. `blocks_known`: every block was watched.
