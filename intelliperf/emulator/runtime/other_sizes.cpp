@@ -239,7 +239,10 @@ template <class Value>
 void add_floats(size_t index, const void* at, const Dim3& grid, std::vector<OtherSize>& found) {
   Value value;
   std::memcpy(&value, at, sizeof value);
-  for (const Value other : {value * 2, -value, value + 1}) {
+  std::vector<Value> others = {value * 2, -value, value + 1};
+  for (const double limit : settings().limits)  // both sides of what only one version compares with
+    for (const double times : {0.75, 1.5}) others.push_back(Value(limit * times));
+  for (const Value other : others) {
     if (other == value || !std::isfinite(other)) continue;
     uint64_t bytes = 0;
     std::memcpy(&bytes, &other, sizeof other);
