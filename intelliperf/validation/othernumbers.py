@@ -269,7 +269,7 @@ class DoubtingChecker:
             self._leave_out((sync.number, key), loose)
         self._see_ends(sync.number, base, other, pairing)
         for mine, theirs in pairing.pairs:
-            if self._erratic(mine) and decides(base, mine, other, theirs):
+            if not self._ordered(mine) and decides(base, mine, other, theirs):
                 self.by_order.add((sync.number, key_of(mine)))
 
     def _leave_out(self, where: tuple[int, Key], loose: Mask | None) -> None:
@@ -391,10 +391,6 @@ class DoubtingChecker:
             (mine, theirs) for mine, theirs in pairing.pairs if mine.id in read and self._ordered(mine) is in_order
         ]
         return any(not equal(as_bytes(base.content(a.id)), as_bytes(other.content(b.id))) for a, b in lists)
-
-    def _erratic(self, buffer: Allocation) -> bool:
-        allowance = self.own.calibration.allowances.get(key_of(buffer))
-        return allowance is not None and allowance.steadiness is Steadiness.ERRATIC
 
     def _ordered(self, buffer: Allocation) -> bool:
         allowance = self.own.calibration.allowances.get(key_of(buffer))

@@ -217,25 +217,30 @@ def test_where_all_that_is_written_depends_on_the_order_nothing_was_shown(tmp_pa
     assert observer.no_one_answer is first
 
 
-_SHRUNK = [2.0 * value for value in VALUES]
+_SHRUNK, _TURNED = [2.0 * value for value in VALUES], [*VALUES[1:], VALUES[0]]
 
 
 @pytest.mark.parametrize(
-    ("own", "last", "blocks", "refused"),
+    ("own", "last", "blocks", "steadiness", "refused"),
     [
-        pytest.param(VALUES, _SHRUNK, 2, True, id="it follows the order of the reference, but not in more blocks"),
-        pytest.param(VALUES, VALUES, 2, False, id="and there"),
-        pytest.param(_SHRUNK, _SHRUNK, 2, False, id="it never did"),
-        pytest.param(VALUES, _SHRUNK, 1, False, id="it does not always"),
+        pytest.param(VALUES, _SHRUNK, 2, Steadiness.ERRATIC, True, id="it follows the order, but not in more blocks"),
+        pytest.param(
+            VALUES, _TURNED, 2, Steadiness.UNORDERED, True, id="a list in another order, in more blocks alone"
+        ),
+        pytest.param(VALUES, VALUES, 2, Steadiness.ERRATIC, False, id="and there"),
+        pytest.param(_SHRUNK, _SHRUNK, 2, Steadiness.ERRATIC, False, id="it never did"),
+        pytest.param(VALUES, _SHRUNK, 1, Steadiness.ERRATIC, False, id="it does not always"),
     ],
 )
-def test_who_follows_the_order_that_decides_does_so_in_larger_launches_too(tmp_path, own, last, blocks, refused):
+def test_who_follows_the_order_that_decides_does_so_in_larger_launches_too(
+    tmp_path, own, last, blocks, steadiness, refused
+):
     def launch(values: list[float], grid: int) -> dict[str, Any]:
         return steps(floats={"out": values, "input": [1.0] * 25, "state": [0.0] * 4}, grid=[grid, 1, 1])[1]
 
     calibration = learnt(tmp_path, [launch(VALUES, 1)])
     key = next(one for one, name in calibration.names.items() if "out" in name)
-    calibration = dataclasses.replace(calibration, allowances={key: Allowance(Steadiness.ERRATIC, BYTE)})
+    calibration = dataclasses.replace(calibration, allowances={key: Allowance(steadiness, BYTE)})
     listed = {
         BASE: [*[launch(VALUES, 1)] * 8, launch(VALUES, blocks)],
         TWIN: [*[launch(VALUES[::-1], 1)] * 8, launch(VALUES[::-1], blocks)],

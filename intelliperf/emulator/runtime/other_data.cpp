@@ -21,6 +21,8 @@ constexpr uint64_t kReached = 16;                 // one of so many
 constexpr uint64_t kStretches = 16;
 constexpr uint64_t kStretch = 256;        // numbers in a row of which the same share is another one
 constexpr uint64_t kFew = 24, kMore = 8;  // one of so many
+constexpr uint64_t kFree = 64;            // one of so many places of a table that is nearly full
+constexpr size_t kLeastChanges = 16;      // between free places and others in it
 constexpr uint64_t kTail = 64;            // so many numbers at the end
 constexpr int kFewValues = 5;
 constexpr int kFarBelow = 32;  // zero, by the range of the numbers
@@ -189,6 +191,15 @@ Value most_frequent(std::vector<Value> values) {
   return found;
 }
 
+// Whether what marks a free place stands between the others, as in a table, and not behind them, as in a list.
+template <class Value>
+bool is_scattered(const std::vector<Value>& values, Value mark) {
+  const auto marks = size_t(std::count(values.begin(), values.end(), mark));
+  size_t changes = 0;
+  for (size_t i = 1; i < values.size(); ++i) changes += (values[i] == mark) != (values[i - 1] == mark);
+  return changes >= std::max(kLeastChanges, std::min(marks, values.size() - marks) / 4);
+}
+
 // A rising list with long runs of one value: in its middle each value comes once.
 template <class Value>
 void crowd(std::vector<Value>& values, Value low, Value high) {
@@ -276,8 +287,13 @@ bool alter_integers(std::vector<Value>& values, const BufferNumbers& numbers, ui
       for (uint64_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[mixed(draw + i) % i]);
     }
     if (others.empty() || rising) return false;
-    for (uint64_t i = 0; i < values.size(); ++i)
-      if (values[i] == most) values[i] = others[mixed(draw ^ i) % others.size()];
+    // Who looks for something in a table comes to an end where a place is free.
+    const bool table = bounds.in_any_order && is_scattered(before, most);
+    for (uint64_t i = 0; i < values.size(); ++i) {
+      const uint64_t chance = mixed(draw ^ i);
+      if (values[i] == most && !(table && chance % kFree == 0)) values[i] = others[chance / kFree % others.size()];
+      if (table && chance % kFree == 1) values[i] = 0;
+    }
     return true;
   }
   std::vector<int64_t> named = settings().constants;
