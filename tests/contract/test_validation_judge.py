@@ -75,9 +75,10 @@ class Bench:
         built = application(self.root / "candidate", plan_of(*(steps or STEPS), **BUFFERS))
         edit = FileEdit("app.hip", content_hash(SOURCE), text)
         declares = more.pop("declares", Declaration())
+        origin = Origin(more.pop("origin", OriginKind.USER), "test")
         return self.judge.judge(
             Case(
-                candidate=Candidate((edit,), "", Origin(OriginKind.USER, "test"), declares),
+                candidate=Candidate((edit,), "", origin, declares),
                 finding=finding(),
                 reference=self.reference,
                 baseline=self.reference,
@@ -186,6 +187,14 @@ def test_gates_of_the_backend_decide_their_outcomes(tmp_path):
     assert outcome(PlannedBackend(gain=1.005)) is Outcome.NOT_FASTER
     assert outcome(PlannedBackend(gain=2.0, overall=0.8)) is Outcome.SLOWER_OVERALL
     assert outcome(PlannedBackend(gain=float("inf"))) is Outcome.IMPLAUSIBLE
+
+
+@pytest.mark.parametrize(("origin", "status"), [("RULE", CheckStatus.NOT_RUN), ("USER", CheckStatus.WEAK)])
+def test_a_rules_slow_candidate_costs_no_gate_that_runs_it_again_and_again(tmp_path, origin, status):
+    verdict = Bench(tmp_path, PlannedBackend(gain=0.3)).verdict(origin=OriginKind[origin])
+    assert verdict.outcome is Outcome.NOT_FASTER
+    assert named(verdict, GATES[2]).status is CheckStatus.PASSED
+    assert named(verdict, GATES[4]).status is status
 
 
 def test_builds_that_round_otherwise_tell_how_far_another_order_may_be_from_the_original(tmp_path):
