@@ -121,6 +121,16 @@ __global__ void other(const float* m, float* out, int n) {
   if (row % 3) { for (int c = 0; c < n; c++) sum += m[row * n + c]; }  //@ other
   out[row] = sum;
 }
+__global__ void nearest(const float* m, const float* centres, float* out, int n) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  float least = 1e30f;
+  for (int k = 0; k < 3; k++) {
+    float sum = 0;
+    for (int c = 0; c < n; c++) sum += fabsf(m[row * n + c] - centres[k * n + c]);  //@ nearest
+    least = fminf(least, sum);
+  }
+  out[row] = least;
+}
 __global__ void along(const float* m, float* out, int n) {
   int column = blockIdx.x * blockDim.x + threadIdx.x;
   float sum = 0;
@@ -151,7 +161,8 @@ __global__ void loads(const float* m, float* out, int n) {
         ("skips", "does not read every element"),
         ("writes", "stores before the row has been read"),
         ("ragged", "not the end of a thread's chunk"),
-        ("other", "does not compare the row"),
+        ("other", "is not just a comparison of the thread's number"),
+        ("nearest", "is not at the top of the kernel or of one guard"),
         ("along", "reads no array parameter"),
         ("syncs", "uses sync"),
         ("loads", "is not for threads without a row"),

@@ -100,9 +100,17 @@ def _walk(problem: Problem, place: Place, kernel: Node) -> Walk:
         and node.end
         and node.begin.line <= place.evidence.line <= node.end.line
     ]
-    if not loops:
-        raise NotApplicable(f"{place} is not in a loop along a row")
-    loop, algebra = loops[0], Algebra(kernel, blocks_of(problem, kernel))
+    reasons = []
+    for loop in reversed(loops):
+        try:
+            return _walk_of(problem, place, kernel, loop)
+        except NotApplicable as reason:
+            reasons.append(reason)
+    raise reasons[0] if reasons else NotApplicable(f"{place} is not in a loop along a row")
+
+
+def _walk_of(problem: Problem, place: Place, kernel: Node, loop: Node) -> Walk:
+    algebra = Algebra(kernel, blocks_of(problem, kernel))
     counter = counter_of(place, loop)
     initial = initializer(counter)
     start = algebra.polynomial(initial) if initial is not None else None
@@ -145,7 +153,8 @@ def _guard(place: Place, algebra: Algebra, kernel: Node, loop: Node) -> tuple[No
     test = guard.children[0].bare()
     sides = [algebra.polynomial(child) for child in test.children] if test.opcode == opcode else []
     if len(sides) != 2 or sides[0] is None or sides[1] is None or (sides[0] - GRID_THREAD).terms or _differs(sides[1]):
-        raise NotApplicable(f"{place}: the guard on line {guard.line} does not compare the row with their number")
+        told = "is not just a comparison of the thread's number with that of the rows"
+        raise NotApplicable(f"{place}: the guard on line {guard.line} {told}")
     if guard.start_offset > loop.start_offset or guard.in_macro:
         raise NotApplicable(f"{place}: the guard on line {guard.line} is not a plain guard in front of the loop")
     return guard, leaves, algebra.text(sides[1])
