@@ -24,6 +24,7 @@ from intelliperf.project.journal import PROGRAM_OUTPUT, Journal, lasting_place
 from intelliperf.records import Application, Report
 from intelliperf.search.building import STARTED
 from intelliperf.search.run import Run
+from intelliperf.sentences import counted
 
 _FIRST_RUNS = ("run", "trace")  # labels of the logs of a profiled run, by backend
 
@@ -131,7 +132,11 @@ def _offer_resume(journal: Journal, paused: bool = False) -> None:
     """Where `resume` would work: options were kept, and the build had begun."""
     directory = journal.directory
     if (directory / "run.json").exists() and (directory / STARTED).exists():
-        told = "the run is paused; to resume: " if paused else "to resume: "
+        accepted = journal.accepted()
+        kept = (
+            f"{counted(accepted, 'accepted candidate')} {'is' if accepted == 1 else 'are'} kept; " if accepted else ""
+        )
+        told = f"{'the run is paused; ' if paused else ''}{kept}to resume: "
         without = " (--without-model: report what was found so far)" if paused else ""
         journal.tell(f"{told}intelliperf resume {name_of(directory)}{without}")
 

@@ -190,6 +190,14 @@ class Journal:
         path = self.directory / "attempts" / f"{index:03d}" / "attempt.json"
         return _kept(Attempt, path) if path.exists() else None
 
+    def accepted(self) -> int:
+        """How many of the finished attempts can be read and were accepted."""
+        count = 0
+        for path in self.directory.glob("attempts/*/attempt.json"):
+            with contextlib.suppress(ProtocolError, OSError):
+                count += _kept(Attempt, path).accepted
+        return count
+
     def keep_attempt(self, attempt: Attempt) -> None:
         directory = self.attempt_directory(attempt.index)
         if attempt.diff:

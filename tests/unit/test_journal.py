@@ -11,10 +11,13 @@ from pathlib import Path
 import pytest
 from test_codec import accepted_attempt
 
+from intelliperf.cli.improve import scratch
+from intelliperf.cli.options import Options
 from intelliperf.errors import StorageFull, UsageError
 from intelliperf.processes.storage import storage_errors
 from intelliperf.project.journal import SCRATCH, Journal, lasting_place
 from intelliperf.records import Kernel
+from intelliperf.search.building import STARTED
 
 
 def test_a_stage_is_computed_once_over_two_processes_of_a_run(tmp_path: Path) -> None:
@@ -39,6 +42,20 @@ def test_attempts_and_exchanges_are_found_again(tmp_path: Path) -> None:
         assert journal.attempt(2) is None
         assert journal.exchange("abc") == {"reply": "text"}
         assert journal.exchange("abd") is None
+
+
+def test_what_ends_a_run_early_tells_what_was_accepted(tmp_path: Path) -> None:
+    heard: list[dict[str, object]] = []
+    options = Options(command=("./app",))
+    with Journal(tmp_path / "run", heard.append) as journal:
+        for name in ("run.json", STARTED):
+            journal.write(name, b"")
+        journal.keep_attempt(accepted_attempt())
+        journal.attempt_directory(2)
+        journal.write("attempts/003/attempt.json", b"cut off")
+        with pytest.raises(StorageFull), scratch(options, journal):
+            raise StorageFull("no space left")
+    assert str(heard[-1]["text"]).startswith("1 accepted candidate is kept; to resume: intelliperf resume")
 
 
 def test_two_runs_in_one_second_get_two_directories(tmp_path: Path) -> None:
