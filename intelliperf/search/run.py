@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar
 
 from intelliperf import __version__
 from intelliperf.errors import FAILS_ALONE, BudgetExhausted, BuildFailed, IntelliPerfError
@@ -48,6 +49,8 @@ from intelliperf.search.observer import Recordings, RunSettings
 from intelliperf.search.pursuit import Pursuit
 from intelliperf.search.settling import Settling, met_recordings_alone
 from intelliperf.search.stages import Stages
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -218,6 +221,11 @@ class Run:
         told = pursuit.located or diagnoses(pursuit.findings, targets, pursuit.agenda)
         told = tuple(diagnosis_at_home(item, home) for item in told)
         first = next(iter(told), None)
+
+        def ran(of: Callable[[], tuple[T, ...]]) -> tuple[T, ...]:
+            """What may take another run of the application, unless that has just failed."""
+            return () if self.unconfirmed else of()
+
         accepted = [attempt.index for attempt in self.attempts if attempt.accepted]
         originals = versions.builder.originals(versions.best.edits)
         seconds = self.stages.elapsed
@@ -255,9 +263,9 @@ class Run:
             series=series(originals, [a for a in self.attempts if a.accepted]),
             process=pursuit.process.findings,
             process_time=pursuit.process.time,
-            after=improved_kernels(targets) or pursuit.counted_at_last(main),
-            lines_before=lines_of(pursuit.lines, versions.original, targets),
-            lines_after=lines_of(pursuit.lines, versions.best, targets),
+            after=improved_kernels(targets) or ran(lambda: pursuit.counted_at_last(main)),
+            lines_before=ran(lambda: lines_of(pursuit.lines, versions.original, targets)),
+            lines_after=ran(lambda: lines_of(pursuit.lines, versions.best, targets)),
         )
         versions.discard(*{id(one): one for one in (versions.original, versions.best)}.values())
         return report

@@ -6,6 +6,7 @@ differ by more, or print something else, that proves nothing yet: `Judge.judge_w
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -23,12 +24,12 @@ from intelliperf.validation.replaygate import ReplayGate, Won
 from intelliperf.validation.runs.events import Rule
 from intelliperf.validation.runs.lockstep import Followed, Setting, follow
 from intelliperf.validation.runs.pairing import Key
-from intelliperf.validation.runs.side import SideFailed, SideRun
+from intelliperf.validation.runs.side import Failure, SideFailed, SideRun
 from intelliperf.validation.trial import GATES, Settings, Trial
 
 NAME = "runs of the application"
 _TOGETHER = "candidate"
-_PATIENCE = 10.0  # the candidate may take this many times as long as the original
+_PATIENCE = 10.0  # either may take this many times as long as the original did before
 
 
 class WholeGate:
@@ -74,6 +75,8 @@ class WholeGate:
         try:
             followed = follow(self._setting(trial), runs, rule, checker)
         except SideFailed as error:
+            if error.label == BASE and error.failure is Failure.TIMED_OUT:  # so would every further run of it
+                raise ApplicationFailed(f"{error}; {self._seconds(trial):.0f} s were enough before") from error
             return str(error)
         if (divergence := followed.divergences.get(_TOGETHER)) is not None:
             return divergence.detail
@@ -105,13 +108,24 @@ class WholeGate:
         trial.note(NAME, CheckStatus.PASSED, "one of the original and one of all accepted candidates together")
         return ""
 
+    def _seconds(self, trial: Trial) -> float:
+        """That the original ran for before; 0 where that is not known."""
+        ended = self._replays.ended.get(trial.case.reference)
+        return self._backend.run_seconds(trial.case.reference) or (ended.seconds if ended else 0.0)
+
     def _setting(self, trial: Trial) -> Setting:
-        case = trial.case
-        ended = self._replays.ended.get(case.reference)
-        seconds = self._backend.run_seconds(case.reference) or (ended.seconds if ended else 0.0)
+        case, seconds = trial.case, self._seconds(trial)
         silence_s = seconds * _PATIENCE + self._settings.grace_s
-        deadline_s = self._settings.run_deadline_s * 2
-        return Setting(self._backend, case.kernel, self._sandbox, case.logs, deadline_s, silence_s, case.jit)
+        return Setting(
+            self._backend,
+            case.kernel,
+            self._sandbox,
+            case.logs,
+            self._settings.run_deadline_s * 2,
+            silence_s,
+            case.jit,
+            base_silence_s=silence_s if seconds else math.inf,
+        )
 
 
 def joined(won: Iterable[Won]) -> Calibration:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import time
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from intelliperf.validation.runs.alignment import align
 from intelliperf.validation.runs.effort import Effort
 from intelliperf.validation.runs.events import Divergence, Rule
 from intelliperf.validation.runs.lockstep import follow, follow_planned, record
-from intelliperf.validation.runs.side import SideRun
+from intelliperf.validation.runs.side import SideFailed, SideRun
 from intelliperf.validation.sameorder import SameOrder, own_blocks
 
 VALUES = [float(i % 97) + 0.37 for i in range(1000)]
@@ -168,6 +169,16 @@ def test_time_counts_from_step_to_step_so_that_a_slow_candidate_is_no_hang(tmp_p
     patient = dataclasses.replace(setting(tmp_path), silence_s=1.0)
     divergence = follow(patient, runs, RULE, Checker(calibration)).divergences.get("candidate")
     assert (divergence is None) is passes, divergence
+
+
+def test_a_reference_that_hangs_where_it_ran_before_is_given_up_soon(tmp_path):
+    runs = [SideRun(BASE, program(tmp_path / "hanging", [{"hang": 60}, steps()[1]]))]
+    runs.append(SideRun("candidate", program(tmp_path / "candidate", [steps()[1]])))
+    impatient, checker = dataclasses.replace(setting(tmp_path), base_silence_s=0.5), Checker(learnt(tmp_path, steps()))
+    begun = time.monotonic()
+    with pytest.raises(SideFailed, match="reference timed out"):
+        follow(impatient, runs, RULE, checker)
+    assert time.monotonic() - begun < 15
 
 
 def test_a_step_that_takes_the_reference_long_may_take_a_candidate_long(tmp_path):

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 from scripted import SOURCE, Scripted, TextBackend, application, judge, scripted_run
@@ -161,11 +162,23 @@ def test_changes_of_other_lines_merge(mine: str, theirs: str, both: str | None) 
 class Failing(Recorded):
     """The application does not run any more when all changes are to meet it."""
 
+    failed = False
+
     def judge_whole(self, *asked: object) -> Verdict:
+        Failing.failed = True
         raise ApplicationFailed("the program timed out after 60 s")
 
 
-def test_an_application_that_fails_at_the_end_leaves_what_was_accepted_as_unconfirmed(tmp_path: Path) -> None:
+def test_an_application_that_fails_at_the_end_leaves_what_was_accepted_as_unconfirmed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = TextBackend.lines
+
+    def runs(*asked: Any) -> tuple[SourceEvidence, ...]:
+        assert not Failing.failed, "it would hang again"
+        return lines(*asked)
+
+    monkeypatch.setattr(TextBackend, "lines", runs)
     report = searched(tmp_path, Failing(), *STEPS)
     assert [attempt.accepted for attempt in report.attempts] == [True] * 3
     assert (report.ending, report.exit_status) == (Ending.UNCONFIRMED, 1)

@@ -55,6 +55,7 @@ class Setting:
     judged: Application | None = None  # the candidate, whose executed code is gathered in:
     reached: Reached | None = None
     compared: Callable[[int], None] = lambda launches: None  # called with how many there are so far
+    base_silence_s: float = math.inf  # how long the base may take, where it is known how long it took before
 
     def listener(self, run: SideRun) -> Reached | None:
         return self.reached if run.application == self.judged else None
@@ -62,6 +63,9 @@ class Setting:
     def patience(self, deadline: Deadline, base_s: float = 0.0) -> Deadline:
         """For the next step of such a run, which took the base so long; a hang must leave time for the others."""
         return Deadline.after(min(deadline.left_s / 2, max(self.silence_s, _AS_LONG * base_s)))
+
+    def base_patience(self, deadline: Deadline) -> Deadline:
+        return Deadline.after(min(deadline.left_s, self.base_silence_s))
 
 
 @dataclass(frozen=True)
@@ -204,12 +208,12 @@ def follow(
         def patience() -> Deadline:
             return setting.patience(deadline, took_s)
 
-        base.connect(deadline)
+        base.connect(setting.base_patience(deadline))
         took_s = time.monotonic() - begun
         others = [side for side in others if _survives(progress, side, lambda s: s.connect(patience()))]
         while others or base_to_the_end:
             begun = time.monotonic()
-            message = base.next(deadline)
+            message = base.next(setting.base_patience(deadline))
             took_s = time.monotonic() - begun
             others = rule.in_question(
                 [s for s in others if _keeps_up(patience, progress, base, message, s, rule, observer, deadline)]
@@ -227,7 +231,7 @@ def follow(
                     base.proceed()
         ended: dict[str, Completed] = {}
         if others or base_to_the_end:
-            ended[base.label] = base.finish(deadline)
+            ended[base.label] = base.finish(setting.base_patience(deadline))
         for side in others:
             _survives(progress, side, lambda s: ended.update({s.label: s.finish(patience())}))
     return Followed(
