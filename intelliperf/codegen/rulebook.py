@@ -11,7 +11,6 @@ from intelliperf.codegen.rules.bound_block_size import BoundBlockSize
 from intelliperf.codegen.rules.contiguous_reduction import ContiguousReduction
 from intelliperf.codegen.rules.fewer_sums import FewerSums
 from intelliperf.codegen.rules.fewer_tables import FewerTables
-from intelliperf.codegen.rules.groups import COLUMN
 from intelliperf.codegen.rules.interchange_index import InterchangeIndex
 from intelliperf.codegen.rules.interleave_chunks import InterleaveChunks
 from intelliperf.codegen.rules.keep_in_register import KeepInRegister
@@ -73,7 +72,7 @@ RULES: tuple[Rule, ...] = (
     SpreadOverGrid(),
     RowPerWave(),
     TurnsOverGrid(),
-    RowPerWave("split_columns", COLUMN),
+    RowPerWave("split_columns", columns=True),
     WaveForThread(),
     InterleaveChunks(),
     InterchangeIndex(),

@@ -266,7 +266,9 @@ def test_groups_of_lanes_leave_what_single_threads_leave(name: str, program: str
     assert "group_least_place(top, at);" in text
     assert re.search(r"int part\w*_sum2 = 1 < cols \? line\[1 - 1\] : 0;", text)
     assert "total = group_object_sum(total);" in text and "other.part = __shfl" in text and "words[" not in text
-    assert "s[c] += part" in text and "= threadIdx.x % 32 / 8;" in text
+    assert "s[c] += part" in text and "blockDim.x / 32) + threadIdx.x / 32" in text, (
+        "of few columns each gets a whole group"
+    )
     assert "s.x = group_sum(s.x);" in text
     assert re.search(r"seen.top = group_float_max\w*\(seen.top\);", text) and " != 0) seen.sum = 0;" in text
     assert output(tmp_path / "after", {name: text}) == output(tmp_path / "before", {name: program})

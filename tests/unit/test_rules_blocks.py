@@ -6,6 +6,7 @@ import pytest
 
 from intelliperf.codegen.rules.blocks import Program, launched_threads
 from intelliperf.codegen.rules.grid_edits import scaled_grid
+from intelliperf.codegen.rules.groups import of_columns
 from intelliperf.codegen.rules.problem import NotApplicable
 from intelliperf.codegen.syntax.source import Source
 
@@ -120,3 +121,9 @@ def test_a_grid_is_scaled_however_its_size_is_written(host: str, before: str, wr
         assert written in str(reason)
     else:
         assert written in source.edited()
+
+
+@pytest.mark.parametrize(("waves", "lanes"), [(1, 32), (32, 16), (60, 8), (900, 4)])
+def test_the_fewer_waves_walk_down_columns_the_more_lanes_share_one(waves: int, lanes: int) -> None:
+    sharing = of_columns(waves, 3 * 132)
+    assert (sharing.lanes, sharing.lanes * sharing.stride) == (lanes, 32)

@@ -75,7 +75,15 @@ def of_turns(turns: float) -> Sharing:
     return Sharing(lanes, 1)
 
 
-COLUMN = Sharing(4, 8)  # eight neighbouring columns of four bytes are a sector of memory
+def of_columns(waves: float, wanted: float) -> Sharing:
+    """Of columns that so many waves walk down now: as few lanes as give `wanted` waves.
+
+    With four of them eight neighbouring columns, a sector of four-byte elements, are read together.
+    """
+    lanes = _FEWEST
+    while lanes < LANES and waves * lanes < wanted:
+        lanes *= 2
+    return Sharing(lanes, LANES // lanes)
 
 
 def _exchange(kind: str, value: str, argument: str, cuda: bool) -> str:

@@ -11,7 +11,7 @@ thread, at every launch; no barrier, wave operation, LDS or volatile memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -40,6 +40,7 @@ from intelliperf.codegen.rules.row_plans import (
     RowPlan,
     needs_meeting,
     reads_that_wait,
+    sharing_of_columns,
     sharing_of_rows,
     troubled_arrays,
 )
@@ -76,10 +77,10 @@ class Names:
 
 @dataclass(frozen=True)
 class RowPerWave:
-    """With `COLUMN`: threads that each walk down a column, of which there are too few for the device."""
+    """With `columns`: threads that each walk down one of few columns, of which the device could hold many more."""
 
     name: str = "row_per_wave"
-    sharing: groups.Sharing = groups.ROW
+    columns: bool = False
 
     def rewrite(self, problem: Problem) -> Rewrite:
         place = kernel_place(problem)
@@ -88,12 +89,12 @@ class RowPerWave:
         plans: list[RowPlan] = []
         program = Program(problem.task.sources)
         launches = program.launches(place.functions[0].name)
-        single = self.sharing == groups.ROW and all(program.threads(launch) == 1 for launch in launches)
-        sharing = self.sharing
+        single = not self.columns and all(program.threads(launch) == 1 for launch in launches)
+        sharing = sharing_of_columns(problem) if self.columns else groups.ROW
         with problem.all_or_nothing():
             for kernel in place.functions:
-                plans = _plans(problem, place, kernel, self.sharing)
-                if self.sharing == groups.ROW and not single:
+                plans = _plans(problem, place, kernel, self.columns)
+                if not self.columns and not single:
                     sharing = sharing_of_rows(problem, plans)
                 before = {path: list(problem.source(path).splices) for path in problem.task.sources}
                 _write(problem, place, kernel, plans, sharing, single)
@@ -114,15 +115,15 @@ class RowPerWave:
         lines = sorted({row.loop.line for plan in plans for row in plan.loops})
         return Rewrite(
             tuple(problem.source(path) for path in sorted(problem.task.sources)),
-            f"Let {sharing.words} walk each {_what(sharing)} of {place.functions[0].name} together, "
+            f"Let {sharing.words} walk each {_what(plans)} of {place.functions[0].name} together, "
             f"in the loops on line {', '.join(map(str, lines))}"
             + (" (sums of floating-point numbers are added up in another order)" if _floats(plans) else ""),
-            Declaration(geometry=True, reason=f"{sharing.lanes} lanes for each {_what(sharing)} of one thread"),
+            Declaration(geometry=True, reason=f"{sharing.lanes} lanes for each {_what(plans)} of one thread"),
         )
 
 
-def _what(sharing: groups.Sharing) -> str:
-    return "row" if sharing.stride == 1 else "column"
+def _what(plans: Sequence[RowPlan]) -> str:
+    return "column" if plans[0].columns else "row"
 
 
 def _floats(plans: list[RowPlan]) -> bool:
@@ -134,7 +135,7 @@ def _floats(plans: list[RowPlan]) -> bool:
     ) or any(row.sums for plan in plans for row in plan.loops)
 
 
-def _plans(problem: Problem, place: Place, kernel: Node, sharing: groups.Sharing) -> list[RowPlan]:
+def _plans(problem: Problem, place: Place, kernel: Node, columns: bool) -> list[RowPlan]:
     """The kernel and the functions that its lanes run together. Raises `NotApplicable`."""
     check_relabelling(problem, place, kernel)
     for node in kernel.everything():
@@ -142,7 +143,6 @@ def _plans(problem: Problem, place: Place, kernel: Node, sharing: groups.Sharing
             raise NotApplicable(f"{place}: the kernel uses LDS ({node.name})")
         if node.kind in ("LambdaExpr", "GotoStmt", "SwitchStmt", "CXXForRangeStmt", "CXXTryStmt"):
             raise NotApplicable(f"{place}: line {node.line} holds a {node.kind}, which is not followed")
-    columns = sharing != groups.ROW
     plans = [RowPlan(kernel, (body(kernel),), columns)]
     at = 0
     while at < len(plans):
@@ -322,7 +322,7 @@ def _write_function(problem: Problem, place: Place, plan: RowPlan, names: Names,
     source.insert(
         whole.start_offset + 1,
         f"\n{source.indentation(start.start_offset)}const int {names.lane} = {names.sharing.lane};"
-        + (f"  // {names.sharing.lanes} lanes share a {_what(names.sharing)}" if first else ""),
+        + (f"  // {names.sharing.lanes} lanes share a {_what([plan])}" if first else ""),
     )
 
 

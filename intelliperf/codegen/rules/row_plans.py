@@ -15,6 +15,8 @@ from intelliperf.codegen.syntax.tree import Node
 from intelliperf.records import AccessKind, Metric
 
 _LOOPS = ("ForStmt", "WhileStmt", "DoStmt")
+_WAVES_OF_A_UNIT = 3  # more than one hide each other's waiting; many lanes read one column at a time, not neighbours
+_LEAST_TURNS = 2
 
 
 @dataclass
@@ -48,14 +50,34 @@ def sharing_of_rows(problem: Problem, plans: Sequence[RowPlan]) -> groups.Sharin
         return groups.ROW
     if written_there and None not in lengths:
         return groups.of_turns(written_there)
+    turns = _turns_of_waves(problem)
+    return groups.of_turns(turns) if turns else groups.ROW
+
+
+def sharing_of_columns(problem: Problem) -> groups.Sharing:
+    """As many lanes as give each compute unit a few waves, but each lane two turns or more."""
+    waves, turns = _waves(problem), _turns_of_waves(problem)
+    wanted = float(_WAVES_OF_A_UNIT * problem.task.device.limits.compute_units)
+    if turns:
+        wanted = min(wanted, waves * turns / _LEAST_TURNS)
+    return groups.of_columns(waves, wanted) if waves else groups.of_columns(1, 1)
+
+
+def _waves(problem: Problem) -> int:
+    """Of the smallest launch."""
     shapes, wave = problem.task.finding.profile.geometries, problem.task.device.wave_size
-    waves = min((math.prod(shape.grid) * -(-math.prod(shape.block) // wave) for shape in shapes), default=0)
+    return min((math.prod(shape.grid) * -(-math.prod(shape.block) // wave) for shape in shapes), default=0)
+
+
+def _turns_of_waves(problem: Problem) -> float:
+    """How often each wave made the blamed accesses; 0 where that is not known."""
+    waves = _waves(problem)
     requests = [
         item.quantities[Metric.REQUESTS].value
         for item in problem.task.evidence
         if item.access in (AccessKind.LOAD, AccessKind.STORE) and Metric.REQUESTS in item.quantities
     ]
-    return groups.of_turns(max(requests) / waves) if requests and waves else groups.ROW
+    return max(requests) / waves if requests and waves else 0.0
 
 
 def _turns(row: RowLoop) -> int | None:
