@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from profile_programs import BUILD_DEADLINE_S
+from profile_programs import BUILD_DEADLINE_S, build
 
 from intelliperf.emulator.backend import EmulatorBackend
 from intelliperf.emulator.compiler.targetsites import TABLES
 from intelliperf.emulator.container import unpack_container
 from intelliperf.emulator.ir.memory import COMBINED, COUNTED, SPINS
 from intelliperf.processes.process import run
+from intelliperf.records import Metric
 
 PROGRAMS = Path(__file__).parent / "programs"
 ATOMICS = (PROGRAMS / "target_atomics.inc").read_text()
@@ -91,3 +92,16 @@ def test_loads_and_stores_have_the_widths_of_the_targets_code(compiler: str, tar
     of = 0 if compiler == "nvcc" else 1
     expected = {kernel: " ".join(sorted(code[of].upper().split())) for kernel, code in WIDTHS.items()}
     assert {kernel: widths_of(metadata, kernel) for kernel in WIDTHS} == expected
+
+
+@pytest.mark.parametrize(
+    ("compiler", "source", "target"), [("nvcc", "strides.cu", "h100"), ("hipcc", "strides.hip", "mi300x")]
+)
+def test_a_grids_size_stays_in_a_register_whatever_is_stored(
+    compiler: str, source: str, target: str, tmp_path: Path
+) -> None:
+    for name in (source, "strides.inc"):
+        shutil.copy(PROGRAMS / name, tmp_path)
+    program = build(tmp_path, [[compiler, "-O2", source, "-o", "app"]], ["./app"], target)
+    given, own = (program.kernel(name).quantity(Metric.INSTRUCTIONS).value for name in ("by_argument", "by_grid"))
+    assert own == pytest.approx(given, rel=0.02)

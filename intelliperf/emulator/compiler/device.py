@@ -40,7 +40,8 @@ _AS_NVCC = ("-mllvm", "-sink-common-insts=false")  # its branches keep stores to
 # exponent: a loop that stores integers loads the double beside them in every turn, and calls pow(x, 2).
 _TYPES = re.compile(r", !tbaa(?:\.struct)? !\d+")
 _OF_THREAD = re.compile(
-    r"^  (%[-\w.$]+) = (?:[^\n]*@__simt_thread\(|getelementptr [^\n]*ptr (%[-\w.$]+),|load [^\n]*ptr (%[-\w.$]+),)"
+    r"^  (%[-\w.$]+) = (?:[^\n]*@__simt_thread\(|getelementptr [^\n]*?ptr ([%@][-\w.$]+),"
+    r"|load [^\n]*?ptr (?:getelementptr [^\n]*?ptr )?([%@][-\w.$]+),)"
 )
 _POWER, _OPAQUE_POWER = "@llvm.pow.f", "@__pow.f"  # the latter has the former's attributes, but no meaning to LLVM
 _SQUARE = re.compile(
@@ -75,8 +76,7 @@ def optimise(ir: str, work: Path, toolchain: Toolchain, nvidia: bool) -> Tagged:
     """
     plain, optimised = work / "plain.ll", work / "optimised.ll"
     tagged = tag_accesses(expose_shared_variables(expose_textures(_IMPORTS.sub(r"\1", ir))))
-    text = _as_nvcc(tagged.text) if nvidia else tagged.text
-    plain.write_text(text, encoding="utf-8", errors="surrogateescape")
+    plain.write_text(_typed(tagged.text, nvidia), encoding="utf-8", errors="surrogateescape")
     run_tool(
         [
             *toolchain.clang, "-cc1", "-triple", TRIPLE, "-target-cpu", host_processor(), *optimisation_flags(),
@@ -90,19 +90,23 @@ def optimise(ir: str, work: Path, toolchain: Toolchain, nvidia: bool) -> Tagged:
     return Tagged(text, tagged.places)
 
 
-def _as_nvcc(ir: str) -> str:
-    """Without types of accesses, but for those to a thread's coordinates, which a GPU has in registers."""
+def _typed(ir: str, nvidia: bool) -> str:
+    """With what a GPU's compiler knows of accesses: a thread's coordinates and its grid's do not change, for they are
+    in registers; as nvcc nothing else by its type."""
     number = 1 + max((int(known) for known, _ in _METADATA.findall(ir)), default=0)
-    lines, record = [], set[str]()
+    lines, record = [], {"@__simt_grid"}
     for line in ir.split("\n"):
         found = _OF_THREAD.match(line)
         if line.startswith("define"):
-            record.clear()
+            record = {"@__simt_grid"}
         of_thread = found is not None and ("@__simt_thread(" in line or (found[2] or found[3]) in record)
         if of_thread and found is not None and found[3] is None:
             record.add(found[1])
-        lines.append(_TYPES.sub(f", !invariant.load !{number}" if of_thread else "", line))
-    return "\n".join([*lines, f"!{number} = !{{}}", ""]).replace(_POWER, _OPAQUE_POWER)
+        if of_thread or nvidia:
+            line = _TYPES.sub(f", !invariant.load !{number}" if of_thread else "", line)
+        lines.append(line)
+    typed = "\n".join([*lines, f"!{number} = !{{}}", ""])
+    return typed.replace(_POWER, _OPAQUE_POWER) if nvidia else typed
 
 
 def _product(power: re.Match[str]) -> str:

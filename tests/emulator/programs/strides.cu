@@ -1,0 +1,3 @@
+#include <cuda_runtime.h>
+#define GPU(name) cuda##name
+#include "strides.inc"

@@ -1,0 +1,3 @@
+#include <hip/hip_runtime.h>
+#define GPU(name) hip##name
+#include "strides.inc"
