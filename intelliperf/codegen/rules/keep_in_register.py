@@ -15,6 +15,7 @@ from intelliperf.codegen.rules.addresses import Access, Addresses, accesses
 from intelliperf.codegen.rules.declarations import unused_name
 from intelliperf.codegen.rules.guards import statement_end
 from intelliperf.codegen.rules.independence import Independence
+from intelliperf.codegen.rules.members import member_of, other_members
 from intelliperf.codegen.rules.methods import METHOD_CALLS
 from intelliperf.codegen.rules.polynomials import Polynomial
 from intelliperf.codegen.rules.problem import NotApplicable, Place, Problem, Rewrite, body
@@ -96,10 +97,27 @@ def _of_loop(problem: Problem, place: Place, kernel: Node, loop: Node) -> Iterat
         if any(not addresses.element(item.place).root for item in used):
             raise NotApplicable(f"{place}: the loop on line {loop.line} uses a pointer that is not followed")
         for first in _apart(place, parameters[root], known, loop):
-            uses = tuple(item for item, index in zip(mine, known, strict=True) if not (index - first).terms)
-            if any(item.stores for item in uses):
-                _check_element(place, loop, uses, addresses, first)
-                yield _Kept(loop, parameters[root], uses)
+            uses = [item for item, index in zip(mine, known, strict=True) if not (index - first).terms]
+            for part in _by_member(problem, place, parameters[root], uses, loop):
+                if any(item.stores for item in part):
+                    _check_element(place, loop, part, addresses, first)
+                    yield _Kept(loop, parameters[root], part)
+
+
+def _by_member(
+    problem: Problem, place: Place, name: str, uses: list[Access], loop: Node
+) -> Iterator[tuple[Access, ...]]:
+    """The uses of each member of a record. Raises `NotApplicable` where they may share bytes."""
+    parts: dict[str | None, list[Access]] = {}
+    for item in uses:
+        parts.setdefault(member_of(item), []).append(item)
+    firsts = [part[0] for part in parts.values()]
+    for number, one in enumerate(firsts):
+        if not all(other_members(problem.task.sources, one, other) for other in firsts[:number]):
+            raise NotApplicable(
+                f"{place}: the loop on line {loop.line} uses parts of an element of {name} that may share memory"
+            )
+    yield from map(tuple, parts.values())
 
 
 def _apart(place: Place, name: str, indices: list[Polynomial], loop: Node) -> list[Polynomial]:
@@ -130,7 +148,8 @@ def _check_loop(problem: Problem, place: Place, kernel: Node, loop: Node) -> Non
 def _check_element(place: Place, loop: Node, uses: tuple[Access, ...], addresses: Addresses, index: Polynomial) -> None:
     first = uses[0]
     kind = first.whole.canonical
-    if kind not in INTEGERS | FLOATS or any(item.whole.bare() is not item.place.bare() for item in uses):
+    member = member_of(first)
+    if kind not in INTEGERS | FLOATS or member is None:
         raise NotApplicable(f"{place}: what line {first.place.line} uses in every turn is a {first.whole.type}")
     inside = {node.id for node in loop.everything() if node.kind == "VarDecl"}
     if any(node.reference is not None and node.reference.id in inside for node in first.place.everything()):
@@ -145,6 +164,7 @@ def _check_element(place: Place, loop: Node, uses: tuple[Access, ...], addresses
         for item in accesses(statement):
             element = addresses.element(item.place)
             here = element.index is not None and element.root == root and not (element.index - index).terms
+            here = here and member_of(item) == member
             if here and item.stores and statement.bare().kind in ("BinaryOperator", "CompoundAssignOperator"):
                 return
     raise NotApplicable(f"{place}: line {first.place.line} stores to an element that is not stored to before the loop")

@@ -9,6 +9,7 @@ from intelliperf.codegen.rules.addresses import Access, Addresses, accesses
 from intelliperf.codegen.rules.independence import COMMUTING, Independence
 from intelliperf.codegen.rules.lanes import initializer, written
 from intelliperf.codegen.rules.lds_arrays import is_shared
+from intelliperf.codegen.rules.members import other_members
 from intelliperf.codegen.rules.memory_scans import memory_scan
 from intelliperf.codegen.rules.methods import METHOD_CALLS
 from intelliperf.codegen.rules.polynomials import Algebra, Polynomial, atom, constant
@@ -181,7 +182,7 @@ def row_loop(problem: Problem, place: Place, function: Node, loop: Node) -> RowL
         raise NotApplicable(
             f"{place}: the loop on line {loop.line} carries a running sum, and moves more than a counter"
         )
-    sums = tuple(_memory_sums(place, loop, found, algebra))
+    sums = tuple(_memory_sums(problem, place, loop, found, algebra))
     kept = [item for item in found if item not in sums and item.whole.bare() not in before]
     _check_memory(place, loop, kept, algebra)
     algebra.inner = {node.id for node in turn.everything() if node.kind == "VarDecl" and _counts_a_loop(node)}
@@ -239,7 +240,7 @@ def _meets(walk: Walk) -> bool:
     return walk.moves[0].is_pointer or natural or not walk.counter.canonical.startswith("unsigned")
 
 
-def _memory_sums(place: Place, loop: Node, found: list[Access], algebra: Algebra) -> list[Access]:
+def _memory_sums(problem: Problem, place: Place, loop: Node, found: list[Access], algebra: Algebra) -> list[Access]:
     """`y[i] += e` with an `i` that stays: an element that could as well be a variable."""
     addresses = Addresses(algebra)
     sums = []
@@ -250,7 +251,13 @@ def _memory_sums(place: Place, loop: Node, found: list[Access], algebra: Algebra
         adds = user is not None and user.kind == "CompoundAssignOperator" and user.opcode in ("+=", "-=")
         if not (item.stores and steady and adds):
             continue
-        others = [other for other in found if other is not item and addresses.element(other.place).root == element.root]
+        others = [
+            other
+            for other in found
+            if other is not item
+            and addresses.element(other.place).root == element.root
+            and not other_members(problem.task.sources, item, other)
+        ]
         if others or item.whole.canonical not in INTEGERS | FLOATS or not element.root:
             raise NotApplicable(f"{place}: line {item.place.line} adds to memory that the loop uses otherwise, too")
         sums.append(item)
