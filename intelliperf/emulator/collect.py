@@ -302,7 +302,7 @@ def application_profile(
         kernels=tuple(profiles),
         device_time_ns=device_time,
         exit_status=exit_status,
-        notes=(*stopped_note(trace), *faults, *library_note(trace.directory)),
+        notes=(*stopped_note(trace), *seed_note(trace), *faults, *library_note(trace.directory)),
         other_time=other_time(
             ((_described(copy.operation), copy.time_ns) for copy in trace.transfers), device_time, Provenance.MODELLED
         ),
@@ -315,6 +315,16 @@ def stopped_note(trace: Trace) -> tuple[str, ...]:
         return ()
     told = counted(trace.stopped_after, "launch", "es")
     return (f"the program was ended after {told}, as --stop-after-launches asks: shares and times are of these alone",)
+
+
+def seed_note(trace: Trace) -> tuple[str, ...]:
+    """Of a program whose input may be another one in each run."""
+    if not trace.asked:
+        return ()
+    return (
+        f"the program asks for {' and '.join(trace.asked)} before it launches kernels: where its input comes from "
+        "that, the counts are those of this run, and runs outside IntelliPerf have others",
+    )
 
 
 def _with_model_lines(profile: KernelProfile, made: Mapping[str, tuple[str, ...]]) -> KernelProfile:

@@ -161,6 +161,14 @@ class Trace:
         return int(self._end.get("stopped_after", 0)) or None
 
     @property
+    def asked(self) -> tuple[str, ...]:
+        """What differs from run to run and was asked for before a launch: the program's input may come from it."""
+        bits = int(self._end.get("asked", 0))
+        return tuple(
+            what for bit, what in enumerate(("the time of day", "random numbers of the machine")) if bits >> bit & 1
+        )
+
+    @property
     def host_ns_at_end(self) -> float:
         """The host's own work since its last call that was noted."""
         return float(self._end.get("host_ns", 0.0))

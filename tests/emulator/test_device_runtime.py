@@ -39,6 +39,7 @@ PARTS = (
     "installation",
     "host_calls",
     "host_requests",
+    "host_seeds",
     "json",
     "l2_contents",
     "launch",

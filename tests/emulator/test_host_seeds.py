@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from inprocess import build_here
+from profile_programs import RUN_DEADLINE_S, Program, build
 from rulebench import output
 
 from intelliperf.processes.process import output_of
@@ -54,3 +57,37 @@ def test_compared_runs_begin_in_the_second_that_they_are_told(tmp_path: Path) ->
     assert 0 <= int(printed["1000000000"][0]) - 1000000000 < 60
     assert abs(int(printed[""][0]) - time.time()) < 60
     assert all(difference == "0" for _, difference in printed.values())
+
+
+ASKED = """
+#include <hip/hip_runtime.h>
+#include <ctime>
+#include <random>
+__global__ void nothing() {}
+int main(int count, char** given) {
+  if (count == 2) (void)(given[1][0] == 't' ? (unsigned)time(nullptr) : std::random_device()());
+  nothing<<<1, 1>>>();
+  (void)hipDeviceSynchronize();
+  return time(nullptr) < 0;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("argument", "told"), [("t", "the time of day"), ("r", "random numbers of the machine"), ("", "")]
+)
+def test_what_is_asked_before_a_launch_and_differs_from_run_to_run_is_told(
+    asking: Program, argument: str, told: str
+) -> None:
+    command = ("./app", argument) if argument else ("./app",)
+    notes = asking.backend.profile(replace(asking.application, command=command), RUN_DEADLINE_S).notes
+    found = [note.partition(" before it launches")[0] for note in notes if "asks for" in note]
+    assert found == ([f"the program asks for {told}"] if told else [])
+
+
+@pytest.fixture(scope="module")
+def asking(tmp_path_factory: pytest.TempPathFactory) -> Program:
+    directory = tmp_path_factory.mktemp("asking") / "project"
+    directory.mkdir()
+    (directory / "app.hip").write_text(ASKED)
+    return build(directory, [["hipcc", "app.hip", "-o", "app"]], ["./app"])

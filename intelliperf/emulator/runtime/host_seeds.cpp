@@ -1,4 +1,7 @@
 // What programs seed their input by: the same in each run of a program, so that runs can be compared.
+#include "host_seeds.h"
+
+#include <link.h>
 #include <time.h>
 
 #include <atomic>
@@ -29,17 +32,41 @@ time_t elapsed() {
   return now.tv_sec - first.tv_sec - (now.tv_nsec < first.tv_nsec);
 }
 
+std::atomic<uint32_t> asked{0};
+
+// The first object is the program. Libraries ask for their own ends.
+int is_in_program(dl_phdr_info* info, size_t, void* code) {
+  const auto at = *static_cast<const uintptr_t*>(code);
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const auto& part = info->dlpi_phdr[i];
+    if (part.p_type == PT_LOAD && at - info->dlpi_addr - part.p_vaddr < part.p_memsz) return 1;
+  }
+  return -1;
+}
+
+void note_question(uint32_t what, void* caller) {
+  if (asked & what) return;
+  auto code = reinterpret_cast<uintptr_t>(caller);
+  if (dl_iterate_phdr(is_in_program, &code) > 0) asked |= what;
+}
+
 }  // namespace
+
+namespace simt {
+uint32_t asked_by_program() { return asked; }
+}  // namespace simt
 
 // std::random_device::_M_getval() in place of libstdc++'s own, by which libstdc++'s header gets every number.
 extern "C" SIMT_EXPORT unsigned int _ZNSt13random_device9_M_getvalEv(void*) {
-  static std::atomic<uint64_t> asked{0};
-  return static_cast<unsigned int>(mixed((asked.fetch_add(1) + 1) * 0x9e3779b97f4a7c15u) >> 32);
+  note_question(simt::kAskedRandom, __builtin_return_address(0));
+  static std::atomic<uint64_t> count{0};
+  return static_cast<unsigned int>(mixed((count.fetch_add(1) + 1) * 0x9e3779b97f4a7c15u) >> 32);
 }
 
 // In place of libc's: where INTELLIPERF_BEGAN says when the runs that are compared began, in seconds since the epoch,
 // the first call returns that, however long the host has worked before. Clocks of finer resolution stay as they are.
 extern "C" SIMT_EXPORT time_t time(time_t* told) {
+  note_question(simt::kAskedTime, __builtin_return_address(0));
   static const char* const began = getenv("INTELLIPERF_BEGAN");
   const time_t now =
       began && *began ? time_t(strtoll(began, nullptr, 10)) + elapsed() : read_clock(CLOCK_REALTIME).tv_sec;

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "host_seeds.h"
 #include "launch.h"
 #include "settings.h"
 #include "time_model.h"
@@ -77,6 +78,11 @@ void Recorder::append(int& descriptor, const char* name, const void* data, size_
   if (descriptor < 0 || !write_all(descriptor, data, bytes)) fail(name);
 }
 
+uint32_t Recorder::next_launch() {
+  asked_ |= asked_by_program();
+  return launches_++;
+}
+
 void Recorder::launch_line(const std::string& json) {
   append(launch_file_, "launches.jsonl", (json + "\n").data(), json.size() + 1);
 }
@@ -126,12 +132,13 @@ void Recorder::finish(bool complete, int exit_status) {
   append(block_file_, "blocks.bin", "", 0);
   if (!active()) return;
   finished_ = true;
-  char text[200];
+  char text[240];
   const int length =
       snprintf(text, sizeof text,
-               "{\"abi\":%u,\"complete\":%s,\"exit\":%d,\"host_ns\":%.0f,\"stopped_after\":%llu,\"in_host_code\":%s}\n",
+               "{\"abi\":%u,\"complete\":%s,\"exit\":%d,\"host_ns\":%.0f,\"stopped_after\":%llu,\"in_host_code\":%s,"
+               "\"asked\":%u}\n",
                kAbiVersion, complete ? "true" : "false", exit_status, host_ns_since_last_call(),
-               static_cast<unsigned long long>(stopped_after_), in_host_code() ? "true" : "false");
+               static_cast<unsigned long long>(stopped_after_), in_host_code() ? "true" : "false", asked_);
   int descriptor = -1;
   append(descriptor, "end.json", text, size_t(length));
   if (descriptor >= 0) close(descriptor);

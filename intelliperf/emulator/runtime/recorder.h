@@ -15,7 +15,7 @@ class Recorder {
   static Recorder& instance();
 
   bool active() const { return directory_ >= 0; }
-  uint32_t next_launch() { return launches_++; }
+  uint32_t next_launch();
   void launch_line(const std::string& json);
   void fault_line(const std::string& json);
   void call_line(const std::string& json);
@@ -36,8 +36,8 @@ class Recorder {
 
   int directory_ = -1;
   int launch_file_ = -1, fault_file_ = -1, site_file_ = -1, block_file_ = -1, call_file_ = -1, call_site_file_ = -1;
-  uint32_t launches_ = 0;
-  int process_ = 0;  // a forked child writes nothing
+  uint32_t launches_ = 0, asked_ = 0;  // what launches follow, see host_seeds.h
+  int process_ = 0;                    // a forked child writes nothing
   bool finished_ = false;
   uint64_t stopped_after_ = 0;
 };
