@@ -192,6 +192,10 @@ class Memory(Protocol):
         """Overwrite every byte that is not zero. The child sees it where the backend honours `LIVE_MEMORY`."""
         ...
 
+    def write(self, base: int, content: memoryview) -> None:
+        """The child sees it where the backend honours `LIVE_MEMORY`. Raises `ProtocolError` as `read`."""
+        ...
+
     def close(self) -> None: ...
 
 

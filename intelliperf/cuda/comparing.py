@@ -201,6 +201,9 @@ class CudaMemory:
     def spoil(self, base: int, size: int) -> None:
         raise ProtocolError("a copy of a buffer was to be written to, which the application would not see")
 
+    def write(self, base: int, content: memoryview) -> None:
+        raise ProtocolError("a copy of a buffer was to be written to, which the application would not see")
+
     def close(self) -> None:
         self._arena.close()
 

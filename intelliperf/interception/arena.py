@@ -137,6 +137,15 @@ class SharedArena:
         except OSError as error:
             raise ProtocolError(f"the child's arena cannot be written: {error.strerror}") from error
 
+    def write(self, base: int, content: memoryview) -> None:
+        """See `protocols.Memory.write`."""
+        offset = self._offset(base, content.nbytes)
+        try:
+            for start in range(0, content.nbytes, _SPOIL_BYTES):
+                os.pwrite(self._descriptor, content[start : start + _SPOIL_BYTES], offset + start)
+        except OSError as error:
+            raise ProtocolError(f"the child's arena cannot be written: {error.strerror}") from error
+
     def _offset(self, base: int, size: int) -> int:
         offset = base - self._base
         if size < 0 or offset < 0 or offset + size > self._size:

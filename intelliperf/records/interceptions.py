@@ -40,6 +40,7 @@ class Feature(Enum):
     OTHER_NAMED = "other_named"
     OTHER_WIDTHS = "other_widths"
     OTHER_SECONDS = "other_seconds"
+    OTHER_ALIKE = "other_alike"
     OTHER_CANCELLING = "other_cancelling"
     OTHER_LAST = "other_last"
     APART = "apart"
@@ -111,6 +112,7 @@ class Interception:
     other_named: tuple[tuple[float, ...], ...] | None = None  # what only a candidate compares with, see `ir.quantities`
     other_widths: tuple[int, ...] | None = None  # in bits, to be exceeded
     other_seconds: int | None = None  # of the processor, for one altered launch
+    other_alike: bool = False  # pause before launches that are altered, for the parent to write to memory
     other_cancelling: bool = False  # numbers of which the large ones cancel
     other_last: int | None = None  # the number of the kernel's last launch, from 0: it is altered, too
     apart: bool = False  # arguments that point into one allocation get one each, see `apart.h`

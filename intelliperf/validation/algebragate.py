@@ -279,6 +279,7 @@ class AlgebraGate:
             after_failures=altered != Interception(),
             bounded=(TWIN, CANDIDATE),
             beside=(TWIN,),
+            alike=self._reference.calibration(trial)[0].is_noisy,
             doubted=lambda number: any(one.doubts(number) for one in doubting),
             effort=Effort().times(len(beside) or 1),
         )

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from intelliperf.errors import ApplicationFailed
-from intelliperf.interception.messages import Dispatch, Hello
+from intelliperf.interception.messages import Allocation, Dispatch, Hello
 from intelliperf.interception.wire import Deadline
 from intelliperf.processes.endings import check_ended_well
 from intelliperf.processes.process import Completed
@@ -140,6 +140,11 @@ class Calibration:
             parallel=frozenset((homes.get(a, a), homes.get(b, b)) for a, b in self.parallel),
             proven_at={(nth, how, homes.get(key, key)): apart for (nth, how, key), apart in self.proven_at.items()},
         )
+
+    def is_noisy(self, buffer: Allocation) -> bool:
+        """Does it hold numbers that may be rounded otherwise?"""
+        allowance = self.allowances.get(key_of(buffer))
+        return allowance is not None and allowance.steadiness is Steadiness.NUMERIC
 
     def erratic(self) -> tuple[str, ...]:
         wanted = (key for key, a in self.allowances.items() if a.steadiness is Steadiness.ERRATIC)

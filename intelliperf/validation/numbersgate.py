@@ -13,6 +13,7 @@ from intelliperf.records import CheckStatus, Feature, Interception, Outcome
 from intelliperf.validation.algebragate import CANDIDATE, AlgebraGate, Proof
 from intelliperf.validation.besideshadows import BesideShadows
 from intelliperf.validation.buffers.algebra import Level
+from intelliperf.validation.buffers.tolerance import Steadiness
 from intelliperf.validation.calibration import BASE, Calibration
 from intelliperf.validation.checker import Checker
 from intelliperf.validation.othernumbers import (
@@ -274,6 +275,7 @@ class NumbersGate:
             other_constants=tuple(sorted(trial.compared.constants, key=_nearest_first)[:_MOST_CONSTANTS]),
             other_limits=tuple(sorted(trial.compared.limits, key=_nearest_first)[:_MOST_LIMITS]),
             other_held=tuple(sorted(trial.compared.held)) or None,
+            other_alike=_may_be_apart(trial, calibration),
             other_cancelling=trial.compared.uncompensated,
             other_last=last_launch(calibration, trial.case.kernel),
         )
@@ -351,6 +353,7 @@ class NumbersGate:
             after_failures=True,
             bounded=(TWIN, _ALTERED),
             beside=(TWIN,),
+            alike=calibration.is_noisy,
             doubted=lambda number: _doubts_at(observer, number),
             effort=Effort().times(len(alterations)),
         )
@@ -416,6 +419,12 @@ def _may_be_order(found: Divergence | None, observer: Observer, first: bool) -> 
     if found is None or found.outcome is not Outcome.WRONG_OUTPUT or not isinstance(observer, DoubtingChecker):
         return False
     return first and found.sync in observer.nan or any(number == found.sync for number, _ in observer.checker.loose)
+
+
+def _may_be_apart(trial: Trial, calibration: Calibration) -> bool:
+    """May launches find other numbers than the original's, because earlier ones rounded otherwise?"""
+    noisy = any(one.steadiness is Steadiness.NUMERIC for one in calibration.allowances.values())
+    return noisy and bool(trial.compared.apart) and not trial.declared.kernels
 
 
 def _nearest_first(constant: float) -> tuple[float, float]:

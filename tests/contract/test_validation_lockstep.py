@@ -228,6 +228,21 @@ def test_where_all_that_is_written_depends_on_the_order_nothing_was_shown(tmp_pa
     assert observer.no_one_answer is first
 
 
+@pytest.mark.parametrize("alike", [True, False])
+def test_before_a_launch_is_altered_all_are_given_the_numbers_that_the_reference_has(tmp_path, alike):
+    def launches(values: list[float]) -> list[dict[str, Any]]:
+        begins = steps(floats={"out": values, "input": [1.0] * 25, "state": [0.0] * 4})[1]
+        return [{**begins, "lie": {"before": True, "cooperative": False}}, {"dispatch": SYMBOL}]
+
+    calibration = learnt(tmp_path, [steps()[1]])
+    listed = {BASE: launches(VALUES), "candidate": launches([value * 1.000001 for value in VALUES])}
+    runs = [SideRun(label, program(tmp_path / label, plan)) for label, plan in listed.items()]
+    rule = dataclasses.replace(RULE, alike=lambda buffer: alike)
+    followed = follow(setting(tmp_path), runs, rule, Checker(calibration))
+    assert ("candidate" not in followed.divergences) is alike
+    assert followed.syncs == 1
+
+
 _SHRUNK, _TURNED = [2.0 * value for value in VALUES], [*VALUES[1:], VALUES[0]]
 
 

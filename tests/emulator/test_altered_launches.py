@@ -90,8 +90,10 @@ class Variants:
     def altered(self, variant: int, way: int) -> Followed:
         return self.followed(variant, Interception(other_numbers=(way,)))
 
-    def followed(self, variant: int, alterations: Interception, own: Interception | None = None) -> Followed:
-        """`own`: of the variant alone."""
+    def followed(
+        self, variant: int, alterations: Interception, own: Interception | None = None, alike: bool = False
+    ) -> Followed:
+        """`own`: of the variant alone. `alike`: it is given what the original finds before each launch."""
         asked = alterations | Interception(kernels=(self._kernel.symbol,))
         runs = [
             SideRun("original", self._original, asked),
@@ -99,7 +101,12 @@ class Variants:
         ]
         setting = Setting(self._backend, self._kernel, UNCONFINED, self._root, 60.0)
         free = ANY_KERNEL if own else None
-        rule = Rule(lambda d: d.target and d.status == 0, free_geometry=free, after_failures=True)
+        rule = Rule(
+            lambda d: d.target and d.status == 0,
+            free_geometry=free,
+            after_failures=True,
+            alike=lambda buffer: alike,
+        )
         return follow(setting, runs, rule, _Bits(), True)
 
     def _built(self, variant: int) -> Application:

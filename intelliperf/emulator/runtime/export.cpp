@@ -275,8 +275,13 @@ bool export_awaits(const Kernel& kernel) {
 }
 
 void export_begins(const LaunchRequest& request) {
+  const Session* s = session();
+  if (s && s->before && is_target(*s, request.kernel->name)) export_waits(request);
+}
+
+void export_waits(const LaunchRequest& request) {
   Session* s = session();
-  if (!s || !s->before || !is_target(*s, request.kernel->name)) return;
+  if (!s) return;
   tell_new_modules(*s);
   JsonWriter json;
   write_launch(json, *s, request, true, 0);

@@ -20,6 +20,8 @@ struct Alteration {
   OtherNumbersMode way = OtherNumbersMode::kNone;
   int changed = 0;
 };
+// Waits before it, so that the parent may put other numbers where the launch is to find them.
+void export_waits(const LaunchRequest& request);
 // Waits only for launches that are `shown`.
 void export_dispatch(const LaunchRequest& request, int status, bool shown, const Alteration& alteration = {});
 // Whether the parent has let the launch go that runs: it will not look at what comes of it.

@@ -92,6 +92,7 @@ Settings read_environment() {
   for (const uint64_t one : numbers_variable("INTELLIPERF_OTHER_WIDTHS")) s.widths.push_back(uint32_t(one));
   s.most_seconds = double(unsigned_variable("INTELLIPERF_OTHER_SECONDS", 0));
   s.apart = unsigned_variable("INTELLIPERF_APART", 0) != 0;
+  s.awaits_numbers = unsigned_variable("INTELLIPERF_OTHER_ALIKE", 0) != 0;
   s.cancelling = unsigned_variable("INTELLIPERF_OTHER_CANCELLING", 0) != 0;
   s.last_launch = unsigned_variable("INTELLIPERF_OTHER_LAST", UINT64_MAX);
   s.only_read = numbers_variable("INTELLIPERF_OTHER_READ");

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from intelliperf.interception.messages import Dispatch, End, Message, Transfer
+from intelliperf.interception.messages import Allocation, Dispatch, End, Message, Transfer
 from intelliperf.processes.process import Completed
 from intelliperf.records import ANY_KERNEL, Outcome
 from intelliperf.validation.runs.effort import Effort
@@ -47,6 +47,7 @@ class Rule:
     bounded: Collection[str] = ()  # labels of the runs that need not be followed to their end
     effort: Effort = Effort()
     beside: Collection[str] = ()  # labels of runs that only say what may be asked of others
+    alike: Callable[[Allocation], bool] = lambda buffer: False  # buffers of which all are given what the base has
     doubted: Callable[[int], bool] = lambda number: False  # points where the base has no one answer: others may fail
 
     def may_be_launched_otherwise(self, dispatch: Dispatch) -> bool:
@@ -69,7 +70,7 @@ def difference_of_events(label: str, expected: Message, found: Message, rule: Ru
         return changed(f"the program ended before {expected.describe()}")
     if isinstance(expected, Transfer) or isinstance(found, Transfer):
         return None if expected == found else changed(f"{found.describe()}, expected {expected.describe()}")
-    if expected.kernel != found.kernel or expected.target != found.target:
+    if (expected.kernel, expected.target, expected.before) != (found.kernel, found.target, found.before):
         return changed(f"{found.describe()}, expected {expected.describe()}")
     if found.status != expected.status and not (rule.after_failures and (expected.status or label in rule.beside)):
         return _broken(label, found)

@@ -215,6 +215,11 @@ def follow(
             begun = time.monotonic()
             message = base.next(setting.base_patience(deadline))
             took_s = time.monotonic() - begun
+            if isinstance(message, Dispatch) and message.before:
+                begins = message
+                others = [s for s in others if _given(patience, progress, (base, begins), s, rule)]
+                base.proceed()
+                continue
             others = rule.in_question(
                 [s for s in others if _keeps_up(patience, progress, base, message, s, rule, observer, deadline)]
             )
@@ -244,6 +249,28 @@ def follow(
         bool(progress.left) and progress.round_seen,
         progress.astray,
     )
+
+
+def _given(
+    patience: Callable[[], Deadline], progress: _Progress, begins: tuple[Side, Dispatch], side: Side, rule: Rule
+) -> bool:
+    """Give `side`, before the launch, the numbers that the base has where these may differ by rounding."""
+    base, expected = begins
+    try:
+        found = side.next(patience())
+        divergence = difference_of_events(side.label, expected, found, rule)
+        if divergence is None and isinstance(found, Dispatch):
+            for mine, theirs in pair(expected, found).pairs:
+                if mine.size == theirs.size > 0 and rule.alike(mine):
+                    side.write(theirs, base.read(mine))
+            side.proceed()
+    except SideFailed as error:
+        if error.label == base.label:
+            raise
+        divergence = _failed(error)
+    if divergence is not None:
+        progress.divergences[side.label] = divergence
+    return divergence is None
 
 
 def _keeps_up(

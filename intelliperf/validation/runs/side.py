@@ -220,6 +220,15 @@ class Side:
         except ProtocolError as error:
             raise self._failed(Failure.MALFORMED, str(error)) from error
 
+    def write(self, buffer: Allocation, content: memoryview) -> None:
+        """As many bytes as the buffer has."""
+        if self.memory is None:
+            raise ProtocolError("no memory before the hello")
+        try:
+            self.memory.write(buffer.base, content)
+        except ProtocolError as error:
+            raise self._failed(Failure.MALFORMED, str(error)) from error
+
     def differences(
         self, mine: Allocation, other: Side, theirs: Allocation, chunk: int, numbers: Numbers
     ) -> tuple[Difference, ...] | None:
