@@ -8,6 +8,7 @@ threads of the block.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from intelliperf.codegen.rules.elements import ATOMICS, elements_apart
@@ -70,7 +71,9 @@ def reduction_plan(problem: Problem, place: Place, call: Node) -> ReductionPlan:
     def element() -> str:
         if any(node.kind == "MemberExpr" for node in address.walk()):
             return element_type(call)
-        return shared.type if shared is not None else written_element(place, kernel, root)
+        if shared is not None:
+            return element_type(call) if "[" in shared.canonical else shared.type
+        return written_element(place, kernel, root)
 
     if any(jump.kind in ("GotoStmt", "IndirectGotoStmt") for jump in exits(kernel)):
         raise NotApplicable(f"{place}: the kernel has a goto")
@@ -80,7 +83,7 @@ def reduction_plan(problem: Problem, place: Place, call: Node) -> ReductionPlan:
     if guard is not None:
         if not _fixed(kernel, address, guard.end_offset, top.end_offset):
             raise NotApplicable(f"{place}: the address is computed after the early return")
-        _check_alone(place, shared, top, call)
+        _check_alone(place, shared, top, call, own)
         return ReductionPlan(call, top, guard, element(), root)
     levels = [node for node, parent in zip(chain, chain[1:], strict=False) if parent.kind == "CompoundStmt"]
     for region in reversed(levels):
@@ -89,7 +92,7 @@ def reduction_plan(problem: Problem, place: Place, call: Node) -> ReductionPlan:
         ):
             break
         if _fixed(kernel, address, region.start_offset, region.end_offset):
-            _check_alone(place, shared, region, call)
+            _check_alone(place, shared, region, call, own)
             return ReductionPlan(call, region, None, element(), root)
     raise NotApplicable(f"{place}: no place around the atomic is provably reached by all threads with a fixed address")
 
@@ -108,27 +111,53 @@ def _check_many(place: Place, kernel: Node, call: Node) -> None:
 
 
 def _shared_root(place: Place, kernel: Node, address: Node) -> Node | None:
-    """The number in LDS that all threads of the block work on, if the address is one's."""
+    """The variable in LDS, or the array, that the address is one of or lies in.
+
+    Raises `NotApplicable` where others may lie in the same place.
+    """
     declared = {node.id: node for node in kernel.walk() if node.kind == "VarDecl" and is_shared(node)}
     names = [node.reference.id for node in address.walk() if node.reference is not None]
     found = [declared[name] for name in names if name in declared]
     if not found:
         return None
-    node = address.bare()
-    if len(names) != 1 or node.kind != "UnaryOperator" or "[" in found[0].canonical:
+    node, array = address.bare(), "[" in found[0].canonical
+    if len(names) != 1 or node.kind != "UnaryOperator":
         raise NotApplicable(f"{place}: the address is not that of one variable in LDS")
+    if array and found[0].storage == "extern" and sum(each.storage == "extern" for each in declared.values()) > 1:
+        raise NotApplicable(f"{place}: the kernel has several names for its dynamic LDS")
+    if array and (other := next(_pointers_to(kernel, found[0]), None)) is not None:
+        raise NotApplicable(f"{place}: {found[0].name} is used through a pointer on line {other.line}")
     if kernel.parent is not None and kernel.parent.kind == "FunctionTemplateDecl":
         raise NotApplicable(f"{place}: {found[0].name} is a variable in LDS of a template")
     return found[0]
 
 
-def _check_alone(place: Place, shared: Node | None, region: Node, call: Node) -> None:
-    """Raise `NotApplicable` where the variable in LDS is looked at while the threads' shares are collected."""
+def _pointers_to(kernel: Node, array: Node) -> Iterator[Node]:
+    """Uses of an array by which something else may lead to its elements."""
+    for node in kernel.walk():
+        if node.kind != "DeclRefExpr" or node.reference is None or node.reference.id != array.id:
+            continue
+        user = node.user()
+        taken = user.user() if user is not None and user.kind == "ArraySubscriptExpr" else user
+        atomic = taken.user() if taken is not None and taken.kind == "UnaryOperator" and taken.opcode == "&" else None
+        known = user is not None and user.kind == "ArraySubscriptExpr" and user.children[0].bare() is node
+        through = taken is not None and taken.kind == "UnaryOperator" and taken.opcode == "&"
+        if not known or (through and (atomic is None or callee_name(atomic) not in ATOMICS)):
+            yield node
+
+
+def _check_alone(place: Place, shared: Node | None, region: Node, call: Node, own: frozenset[str]) -> None:
+    """Raise `NotApplicable` where the variable in LDS is looked at while the threads' shares are collected.
+
+    `own`: as of `pointer_root`.
+    """
     if shared is None:
         return
     inside = {id(node) for node in call.walk()}
+    used = [node for node in region.walk() if node.reference is not None and node.reference.id == shared.id]
+    apart = "[" in shared.canonical and elements_apart(call.children[1].bare(), used, own, members=False)
     for node in region.walk():
-        if node.reference is not None and node.reference.id == shared.id and id(node) not in inside:
+        if node in used and id(node) not in inside and not apart:
             raise NotApplicable(f"{place}: {shared.name} is also used on line {node.line}")
         if node.kind == "CallExpr" and _BARRIERS.search(callee_name(node)):
             raise NotApplicable(f"{place}: there is a barrier on line {node.line}, among the atomics on {shared.name}")

@@ -97,9 +97,14 @@ def _reads_or_writes(user: Node, element: Node) -> bool:
 def _outermost(node: Node) -> tuple[Node, Node | None]:
     """The expression with its parentheses and harmless casts, and what uses it."""
     parent = node.parent
-    while parent is not None and (parent.kind == "ParenExpr" or _same_element(parent)):
+    while parent is not None and (parent.kind == "ParenExpr" or _same_element(parent) or _decays(parent, node)):
         node, parent = parent, parent.parent
     return node, parent
+
+
+def _decays(cast: Node, node: Node) -> bool:
+    """Is it a variable that is an array, on its way to an element?"""
+    return cast.cast == "ArrayToPointerDecay" and node.kind == "DeclRefExpr"
 
 
 def _same_element(cast: Node) -> bool:

@@ -107,7 +107,8 @@ class Uniformity:
         """May the address of an lvalue differ? Nothing is loaded at its last step."""
         node = expression.bare()
         if node.kind == "ArraySubscriptExpr":
-            return any(self.varying(child) for child in node.children)
+            base, *index = node.children
+            return any(self.varying(child) for child in (index if self._is_lds_array(base) else node.children))
         if node.kind == "DeclRefExpr":
             return False
         if node.kind == "UnaryOperator" and node.opcode == "*":
@@ -116,6 +117,16 @@ class Uniformity:
             through = "isArrow" in node.flags
             return self.varying(node.children[0]) if through else self._varying_place(node.children[0])
         return True
+
+    def _is_lds_array(self, expression: Node) -> bool:
+        """An array of the block's own, which is in one place for all of its threads."""
+        node = expression.bare()
+        declared = self._locals.get(node.reference.id) if node.kind == "DeclRefExpr" and node.reference else None
+        return (
+            declared is not None
+            and declared.canonical.endswith("]")
+            and any(child.kind == "CUDASharedAttr" for child in declared.children)
+        )
 
     def divergent(self, node: Node, within: Node | None = None) -> bool:
         """May threads of a block disagree on whether, or how often, `node` runs (inside `within`)?"""
