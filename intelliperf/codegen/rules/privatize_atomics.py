@@ -27,7 +27,7 @@ from intelliperf.codegen.rules.relabel import kernel_of
 from intelliperf.codegen.rules.statements import callee_name, pointee, value_used
 from intelliperf.codegen.rules.uniformity import Uniformity, exits
 from intelliperf.codegen.rules.wave_aggregate_atomics import FLOATS, element_type
-from intelliperf.codegen.rules.wrappers import Atomic, atomics, is_kernel, is_wrapper
+from intelliperf.codegen.rules.wrappers import Atomic, atomics, is_kernel, is_wrapper, own_text
 from intelliperf.codegen.syntax.tree import Node
 from intelliperf.records import AccessKind, Declaration, MemorySpace, Metric, SourceEvidence
 
@@ -62,22 +62,37 @@ class PrivatizeAtomics:
         capped: list[int] = []
         taken: list[int] = []
         known: dict[tuple[str, int], str | NotApplicable] = {}
+        done: dict[tuple[str, int], str] = {}
         made = problem.rewrite_lines(
             "Collect atomics in a copy per block in LDS, and add it up at the end",
             lambda evidence: [
                 self._function(problem, evidence, (capped, taken), known)
-                or self._line(problem, evidence, capped, taken)
+                or self._line(problem, evidence, (capped, taken), done)
             ],
         )
         if not capped:
             return made
         return replace(made, declares=Declaration(geometry=True, reason=f"{capped[0]} blocks walk over the elements"))
 
-    def _line(self, problem: Problem, evidence: SourceEvidence, capped: list[int], taken: list[int]) -> str:
-        """`taken`: bytes of LDS of the copies so far."""
+    def _line(
+        self,
+        problem: Problem,
+        evidence: SourceEvidence,
+        counts: tuple[list[int], list[int]],
+        done: dict[tuple[str, int], str],
+    ) -> str:
+        """`done`: what was told of the atomics of one table that were rewritten together, by their places."""
         if evidence.access not in (AccessKind.ATOMIC, AccessKind.REDUCTION) or evidence.space is MemorySpace.SHARED:
             raise NotApplicable(f"{evidence.file.name}:{evidence.line} is not an atomic in global memory")
-        return self._atomics(problem, atomics(problem, evidence), capped, taken)
+        seen = atomics(problem, evidence)
+        here = seen[0].place.path, seen[0].call.start_offset
+        if here not in done:
+            group: list[Atomic] = []
+            with contextlib.suppress(NotApplicable):
+                group = _group(problem, seen[0]) if len(seen) == 1 else []
+            told = self._atomics(problem, group or seen, *counts, one_table=bool(group))
+            done |= {(one.place.path, one.call.start_offset): told for one in (*group, seen[0])}
+        return done[here]
 
     def _function(
         self,
@@ -114,7 +129,15 @@ class PrivatizeAtomics:
         function.write(problem, [change for own in changes.values() for change in own])
         return "; ".join(told)
 
-    def _atomics(self, problem: Problem, seen: Sequence[Atomic], capped: list[int], taken: list[int]) -> str:
+    def _atomics(
+        self,
+        problem: Problem,
+        seen: Sequence[Atomic],
+        capped: list[int],
+        taken: list[int],
+        one_table: bool = False,
+    ) -> str:
+        """One of each instantiation, or with `one_table` several of one kernel; `taken`: bytes of the copies so far."""
         place, calls = seen[0].place, [one.call for one in seen]
         function = callee_name(calls[0])
         types = {element_type(call) for call in calls}
@@ -125,7 +148,7 @@ class PrivatizeAtomics:
             raise NotApplicable(f"{place}: {function} has no neutral value that fits all types")
         kernel = kernel_of(place)
         tables = [_entry(place, call)[0] for call in calls]
-        _check_alone(problem, place, kernel, tables[0])
+        _check_alone(problem, place, kernel, tables[0], len(seen) if one_table else 1)
         size = max(_ELEMENT_BYTES.get(kind, 4) for kind in types)
         limits = [_limit(problem, _entry(place, call)[1]) for call in calls]
         known = max((limit for limit in limits if limit is not None), default=0) if None not in limits else 0
@@ -137,7 +160,8 @@ class PrivatizeAtomics:
         )
         check_size(problem, place, entries * size + sum(taken))
         rounding = " (floating-point additions in another order: results differ by rounding)" if types & FLOATS else ""
-        told = f"{function} at {place} on {'' if closed else 'the first '}{entries} entries of {tables[0].text}"
+        others = f" and on line {', '.join(sorted({str(call.line) for call in calls[1:]}))}" if one_table else ""
+        told = f"{function} at {place}{others} on {'' if closed else 'the first '}{entries} entries of {tables[0].text}"
         copy = _Copy(entries, closed, neutral)
         walks = f"blocks that walk over the elements{rounding}"
         if len(seen) == 1:
@@ -151,7 +175,7 @@ class PrivatizeAtomics:
                 raise
             capped.append(_fewer(problem, seen[0], kernel, copy, reason))
             return f"{told}, by {capped[0]} {walks}"
-        _apply(problem, seen[0], kernel, copy)
+        _apply(problem, seen if one_table else seen[:1], kernel, copy)
         taken.append(entries * size)
         return f"{told}{rounding}"
 
@@ -232,8 +256,34 @@ def _entry(place: Place, call: Node) -> tuple[_Table, Node | None]:
     return table, parts[1] if len(parts) == 2 else None
 
 
-def _check_alone(problem: Problem, place: Place, kernel: Node, table: _Table) -> None:
-    """Raise `NotApplicable` unless the table is a parameter, or a member of one, that only this atomic uses."""
+def _group(problem: Problem, atomic: Atomic) -> list[Atomic]:
+    """All atomics on the table of this one in the order of the text, where they alone use it; empty for others."""
+    place, kernel = atomic.place, kernel_of(atomic.place)
+    table, function = _entry(place, atomic.call)[0], callee_name(atomic.call)
+    used = [node for node in kernel.walk() if node.kind == "DeclRefExpr" and _same(node, table.parameter)]
+    calls = [node for node in kernel.walk() if node.kind == "CallExpr" and callee_name(node) == function]
+    mine = [call for call in calls if any(_same(node, table.parameter) for node in call.children[1].walk())]
+    inside = {id(node) for call in mine for node in call.children[1].walk()}
+    alike = not any(value_used(call) or element_type(call) != element_type(atomic.call) for call in mine)
+    plain = atomic.own is None and not table.member and any(call is atomic.call for call in mine)
+    if len(mine) < 2 or not plain or not alike or len(used) != len(mine) or any(id(n) not in inside for n in used):
+        return []
+    mine.sort(key=lambda call: call.start_offset)
+    source = problem.source(place.path)
+    return [
+        replace(atomic, call=call, address=own[0], operand=own[1])
+        for call in mine
+        if (own := own_text(source, place, call))
+    ]
+
+
+def _same(node: Node, parameter: Node) -> bool:
+    known = node.reference is not None and parameter.reference is not None
+    return known and node.reference.id == parameter.reference.id  # type: ignore[union-attr]
+
+
+def _check_alone(problem: Problem, place: Place, kernel: Node, table: _Table, together: int) -> None:
+    """Raise `NotApplicable` unless the table is a parameter, or a member of one, that only these atomics use."""
     reference = table.parameter.reference
     if reference is None or not any(child.id == reference.id for child in kernel.children):
         raise NotApplicable(f"{place}: the address is not an element of an array that the kernel is given")
@@ -247,7 +297,7 @@ def _check_alone(problem: Problem, place: Place, kernel: Node, table: _Table) ->
         if others and any(re.search(r"\bunion\b", text) for text in problem.task.sources.values()):
             raise NotApplicable(f"{place}: the project declares a union, whose members may lie in one place")
         used = [node for node in used if _member_of(node) in ("", table.member)]
-    if len(used) > 1:
+    if len(used) > together:
         lines = sorted({node.line for node in used} - {table.place.line}) or [table.place.line]
         raise NotApplicable(f"{place}: {table.text} is also used on line {', '.join(map(str, lines))}")
 
@@ -315,14 +365,15 @@ def _apply_walking(problem: Problem, atomic: Atomic, kernel: Node, kept: _Copy, 
     walk = walk_of(problem, place, kernel)
     most = cap_launches(problem, place, kernel, per_unit)
     pays(problem, place, kept.entries, most)
-    opening, closing, indent = _collect(problem, atomic, kernel, kept)
+    opening, closing, indent = _collect(problem, [atomic], kernel, kept)
     around = "".join(f"{line}\n{indent}" for line in opening).removesuffix(indent), f"\n{indent}".join(closing)
     walk_elements(problem, problem.source(place.path), place, kernel, walk, around)
     return most
 
 
-def _apply(problem: Problem, atomic: Atomic, kernel: Node, kept: _Copy) -> None:
-    surround(problem, atomic.place, kernel, atomic.call, lambda: _collect(problem, atomic, kernel, kept))
+def _apply(problem: Problem, group: Sequence[Atomic], kernel: Node, kept: _Copy) -> None:
+    """`group`: all atomics on one table, the first of the text first."""
+    surround(problem, group[0].place, kernel, group[0].call, lambda: _collect(problem, group, kernel, kept))
 
 
 def surround(
@@ -347,21 +398,35 @@ def surround(
     source.insert(start if alone else end, f"{'' if alone else chr(10)}{indent}{added}\n")
 
 
-def _collect(problem: Problem, atomic: Atomic, kernel: Node, kept: _Copy) -> tuple[list[str], list[str], str]:
-    """The atomic on the copy; what stands before all of the kernel's work and after it, and how far it is indented."""
-    place, call, top = atomic.place, atomic.call, body(kernel)
+def _collect(problem: Problem, group: Sequence[Atomic], kernel: Node, kept: _Copy) -> tuple[list[str], list[str], str]:
+    """The atomics on the copy; what stands before all of the kernel's work and after it, and its indentation."""
+    place, call, top = group[0].place, group[0].call, body(kernel)
     table, _ = _entry(place, call)
     root = table.text
     source = problem.source(place.path)
     if match := OBSERVERS.search(source.code(top.start_offset, top.end_offset)):
         raise NotApplicable(f"{place}: other blocks may look at {root} while the kernel runs ({match.group()})")
-    if call.in_macro or top.in_macro or (atomic.own is not None and atomic.own.in_macro):
+    if top.in_macro or any(one.call.in_macro or (one.own is not None and one.own.in_macro) for one in group):
         raise NotApplicable(f"{place}: the atomic is written by a macro")
     element = table.place.canonical.split("[")[0].strip() if table.member else written_element(place, kernel, root)
     copy = unused_name(problem, f"block_{table.member or root}")
     operation = callee_name(call)
+    for atomic in group:
+        _on_copy(problem, atomic, kernel, kept, table, copy)
+    indent = source.indentation(top.children[0].start_offset)
+    opening = [
+        f"// This block's share of {root}{'' if kept.closed else ', as far as it has room'}, in LDS.",
+        f"__shared__ {element} {copy}[{kept.entries}];",
+    ]
+    joined = joining(problem, kept.entries, kept.neutral, operation, [(copy, f"{root}[entry]")])
+    return opening + joined[0], joined[1], indent
+
+
+def _on_copy(problem: Problem, atomic: Atomic, kernel: Node, kept: _Copy, table: _Table, copy: str) -> None:
+    source, root, call = problem.source(atomic.place.path), table.text, atomic.call
+    operation = callee_name(call)
     if atomic.own is not None and kept.closed:
-        named = _entry(place, atomic.own)[0].place
+        named = _entry(atomic.place, atomic.own)[0].place
         changed = [(named.start_offset, named.end_offset, copy)]
     elif kept.closed:
         name = re.escape(root).replace("\\->", "->").replace("->", r"\s*->\s*")
@@ -369,7 +434,7 @@ def _collect(problem: Problem, atomic: Atomic, kernel: Node, kept: _Copy) -> tup
         changed = [(call.start_offset, call.end_offset, f"{operation}({address}, {atomic.operand})")]
     else:
         by_copy = declare(
-            problem, source, top.start_offset, "block_or_table", partial(_helper, operation, kept.entries)
+            problem, source, body(kernel).start_offset, "block_or_table", partial(_helper, operation, kept.entries)
         )
         text = f"{by_copy}({copy}, {root}, "
         changed = [(call.start_offset, call.end_offset, f"{text}{atomic.address}, {atomic.operand})")]
@@ -380,13 +445,6 @@ def _collect(problem: Problem, atomic: Atomic, kernel: Node, kept: _Copy) -> tup
     else:
         for start, end, new in changed:
             source.replace(start, end, new)
-    indent = source.indentation(top.children[0].start_offset)
-    opening = [
-        f"// This block's share of {root}{'' if kept.closed else ', as far as it has room'}, in LDS.",
-        f"__shared__ {element} {copy}[{kept.entries}];",
-    ]
-    joined = joining(problem, kept.entries, kept.neutral, operation, [(copy, f"{root}[entry]")])
-    return opening + joined[0], joined[1], indent
 
 
 def joining(
