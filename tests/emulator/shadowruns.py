@@ -44,14 +44,16 @@ class ShadowRuns:
         environment |= {"INTELLIPERF_TARGET": target} if target else {}
         build_here("hipcc", "-O2", "app.hip", "-o", "app", directory=project, environment=environment)
 
-    def compared(self, variant: int, **more: bool) -> tuple[Level, Account, AlgebraObserver]:
-        """After the first launch: how variant 0 and this one relate."""
+    def compared(self, variant: int, launch: int = 0, **more: bool) -> tuple[Level, Account, AlgebraObserver]:
+        """After that launch: how variant 0 and this one relate."""
         shadow = replace(self._shadow, **more)
         runs = [self._run(number, shadow) for number in (0, variant)]
         observer = AlgebraObserver(UNKNOWN, self._field)
         backend = EmulatorBackend(self._project / "records")
         setting = Setting(backend, Kernel("*", "*"), UNCONFINED, self._project / "logs", _DEADLINE_S)
-        divergence = follow_planned(setting, (runs[0], runs[1]), [(0, 0)], observer).divergences.get("variant")
+        divergence = follow_planned(setting, (runs[0], runs[1]), [(launch, launch)], observer).divergences.get(
+            "variant"
+        )
         account = NOTHING
         for one in (*observer.accounts.values(), *observer.doubtful.values()):
             account = account.joined(one)

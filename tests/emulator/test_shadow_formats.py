@@ -264,3 +264,33 @@ def test_numbers_that_a_mask_leaves_as_they_are_are_followed_from_lane_to_lane(t
     level, account, _ = runs.compared(1)
     assert level is Level.EQUAL and account.elements == 96
     assert runs.compared(2)[0] is Level.DIFFERENT
+
+
+UPLOADED = """#include <cstdlib>
+#include <vector>
+#include <hip/hip_runtime.h>
+#include <hip/hip_fp16.h>
+__global__ void scale(__half* out, int n, float factor) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = __float2half(0.37f * (i + 1) * factor);
+}
+__global__ void nothing(__half* out) {}
+int main(int, char** words) {
+  const int n = 4000;
+  __half* out;
+  std::vector<__half> numbers(n);
+  if (hipMalloc(&out, n * 2)) return 1;
+  scale<<<(n + 63) / 64, 64>>>(out, n, 2.0f);
+  if (hipMemcpy(numbers.data(), out, n * 2, hipMemcpyDeviceToHost)) return 2;
+  if (words[1][0] != '0') scale<<<(n + 63) / 64, 64>>>(out, n, 2.00001f);
+  else scale<<<(n + 63) / 64, 64>>>(out, n, 2.0f);
+  if (hipMemcpy(out, numbers.data(), n * 2, hipMemcpyHostToDevice)) return 3;
+  nothing<<<1, 64>>>(out);
+  return hipDeviceSynchronize();
+}
+"""
+
+
+def test_of_half_precision_that_the_host_overwrites_no_formula_is_left(tmp_path):
+    level, _, _ = ShadowRuns(tmp_path, UPLOADED, "half").compared(1, launch=2)
+    assert level is Level.EQUAL

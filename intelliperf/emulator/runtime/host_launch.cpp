@@ -20,7 +20,6 @@
 #include "repeats.h"
 #include "replay.h"
 #include "settings.h"
-#include "shadow.h"
 
 namespace simt::host {
 
@@ -125,20 +124,14 @@ std::shared_ptr<Arguments> copy_arguments(const Kernel& kernel, void** arguments
   return copied;
 }
 
-void forget_shadow(const Allocation& a, void*) {
-  shadow_filled(reinterpret_cast<const void*>(a.base), a.bytes);  // NOLINT(performance-no-int-to-ptr)
-}
-
 // Runs on other numbers first, and shows the parent that instead. False: nothing was shown.
 bool shown_on_other_numbers(const LaunchRequest& request) {
   if (!export_awaits(*request.kernel)) return false;
   static auto* const counts = new std::map<std::string, uint64_t>;
   const uint64_t launches = (*counts)[request.kernel->name]++;
   const auto altered = [&](OtherNumbersMode mode) { return OtherNumbers::variants(request, launches, mode) > 0; };
-  if (settings().awaits_numbers && std::any_of(settings().ways.begin(), settings().ways.end(), altered)) {
+  if (settings().awaits_numbers && std::any_of(settings().ways.begin(), settings().ways.end(), altered))
     export_waits(request);
-    for_each_allocation(forget_shadow, nullptr);  // in all versions: they are given numbers, and no formulas
-  }
   bool shown = false;
   for (const OtherNumbersMode mode : settings().ways) {
     const uint32_t variants = OtherNumbers::variants(request, launches, mode);

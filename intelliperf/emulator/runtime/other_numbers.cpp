@@ -106,6 +106,7 @@ OtherNumbers::OtherNumbers(const LaunchRequest& request, uint64_t nth, OtherNumb
   for (const Allocation* a : live) {
     const auto* from = reinterpret_cast<const char*>(a->base);  // NOLINT(performance-no-int-to-ptr)
     saved_.push_back({a->base, std::vector<char>(from, from + a->bytes)});
+    shadow_filled(from, a->bytes);  // it begins with numbers, and with no formulas of earlier launches
   }
   // What earlier launches left behind a list's end depends on the order: which elements these are, not only where.
   for (const Allocation* a : lists_to_fill(request)) {

@@ -157,11 +157,22 @@ ShadowRecord carried(uintptr_t address) {
 }
 
 // Reading a hole of the file fills it: records that were never written are not looked at.
+// Of sixteen bits a record that was left behind fits by chance. A look at a hole of the file would fill it.
+void forget_narrow(uintptr_t from, uintptr_t to) {
+  constexpr uintptr_t kWhole = uintptr_t{1} << kMarkedBytesLog;
+  if (!__simt_shadow.narrow_used || from >= to) return;
+  const size_t size = kWhole / 2 * sizeof(ShadowRecord);
+  if (to - from == kWhole && madvise(narrow_record_at(from), size, MADV_REMOVE) == 0) return;
+  for (uintptr_t at = from; at < to; at += 2)
+    if (ShadowRecord* record = narrow_record_at(at); record->word) record->word = 0;
+}
+
 void forget(uintptr_t to, size_t bytes) {
   uintptr_t at = to & ~uintptr_t(3);
   while (at < to + bytes) {
     const uintptr_t end = std::min<uintptr_t>(((at >> kMarkedBytesLog) + 1) << kMarkedBytesLog, to + bytes);
     if (!mark_of(at)) at = end;
+    forget_narrow(at, end);
     for (; at < end; at += 4) {
       ShadowRecord* record = record_at(at);
       if (record->word) record->word = 0;
