@@ -1,9 +1,9 @@
 """Where a GPU source's headers come from: the user's directories, ours, then the libraries made of headers.
 
-As on a real machine the user's `-I` come first. A whole toolkit among them comes after ours instead, which stand in
-for its runtime; of its libraries (CUB, Thrust, libcu++, rocPRIM, hipCUB) the real headers serve. Those come from the
-project's toolkit, from the `[cccl]` extra or from the machine's packages, in this order; our stand-ins are the last
-resort, also for a source that the real headers refuse.
+As on a real machine the user's `-I` come first. Of a whole toolkit among them, and of the machine's, only what we lack
+is shown, after ours, which stand in for its runtime; of its libraries (CUB, Thrust, libcu++, rocPRIM, hipCUB) the real
+headers serve. Those come from the project's toolkit, from the `[cccl]` extra or from the machine's packages, in this
+order; our stand-ins are the last resort, also for a source that the real headers refuse.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from intelliperf.processes.storage import cache_directory
 
 TOOLKITS_VARIABLE = "INTELLIPERF_TOOLKITS"  # roots that the user's environment named before ours took their place
 _TOOLKIT_MARKS = ("crt/host_config.h", "hip/hip_version.h", "hip/amd_detail/host_defines.h")
+_RUNTIME_HEADERS = ("cuda_runtime_api.h", "driver_types.h", "vector_types.h")  # together: of a wheel, which has no crt
+_INTERNAL = "crt"  # what the runtime's own headers are made of
 STANDINS_VARIABLE = "INTELLIPERF_STANDINS"  # 1: no real library is looked for
 _MACHINE_ROOTS = {"cuda": ("/usr/local/cuda",), "hip": ("/opt/rocm",)}
 _SYSTEM_DIRECTORIES = ("/usr/include", "/usr/local/include")
@@ -98,14 +100,14 @@ LIBRARIES = (
 
 
 def search_order(language: str, flags: Sequence[str], directory: Path, standins: bool = False) -> list[str]:
-    """`flags` with the directories of whole toolkits taken to the end, ours before these, the libraries behind.
+    """`flags` without the directories of whole toolkits, then ours, what these have besides, and the libraries.
 
     With `standins` no real library is used, but what the user's own directories have.
     """
     kept, toolkits = _part(flags, directory)
     places = [
         include_directory(),
-        *toolkits,
+        *_further_headers(language, tuple(toolkits), os.environ.get(TOOLKITS_VARIABLE, "")),
         *header_directories(language, () if standins else tuple(toolkits), standins),
     ]
     return [*kept, *(word for place in dict.fromkeys(map(str, places)) for word in ("-isystem", place))]
@@ -140,7 +142,38 @@ def _part(flags: Sequence[str], directory: Path) -> tuple[list[str], list[Path]]
 @lru_cache(maxsize=256)
 def is_toolkit(directory: Path) -> bool:
     """Whether a directory holds the headers of a CUDA or HIP runtime, theirs or ours."""
-    return any((directory / mark).is_file() for mark in _TOOLKIT_MARKS)
+    if any((directory / mark).is_file() for mark in _TOOLKIT_MARKS):
+        return True
+    return all((directory / name).is_file() for name in _RUNTIME_HEADERS)
+
+
+@lru_cache(maxsize=16)
+def _further_headers(language: str, toolkits: tuple[Path, ...], named: str) -> tuple[Path, ...]:
+    """Directories with what toolkits have that neither we nor the libraries have: such as headers of cuSOLVER or CUPTI.
+
+    In one of their own, for a header looks for those that it names beside itself first: there it would find the
+    runtime's types once more.
+    """
+    roots = [root for root in named.split(os.pathsep) if root]
+    known = [Path(root) / "include" for root in (*roots, *_MACHINE_ROOTS[language])]
+    whole = [
+        place for place in known if is_toolkit(place) and not any((place / n).exists() for n in ("simt", "stdlib.h"))
+    ]
+    further = {place: _lacked(place) for place in (*toolkits, *whole)}
+    return tuple(_links(place, names) for place, names in further.items() if names)
+
+
+def _lacked(place: Path) -> list[str]:
+    """What a toolkit's directory has, or folders in it, that neither we nor the libraries have."""
+    others = {_INTERNAL, "cccl", *(folder for library in LIBRARIES for folder in library.folders)}
+    found = []
+    for entry in sorted(place.iterdir()):
+        own = include_directory() / entry.name
+        if entry.is_dir() and own.is_dir() and entry.name not in others:
+            found += [f"{entry.name}/{file.name}" for file in sorted(entry.iterdir()) if not (own / file.name).exists()]
+        elif not own.exists() and entry.name not in others:
+            found.append(entry.name)
+    return found
 
 
 def header_directories(language: str, toolkits: tuple[Path, ...] = (), standins: bool = False) -> list[Path]:
@@ -198,14 +231,19 @@ def _alone(place: Path, folders: Sequence[str]) -> Path:
     """A directory with nothing but these folders of `place`: what else is beside them is not to be found there."""
     if not (place / "stdlib.h").exists() and not is_toolkit(place):
         return place
-    name = hashlib.sha256(repr((str(place), tuple(folders))).encode()).hexdigest()[:12]
-    directory = cache_directory() / "libraries" / name
-    for folder in folders:
-        link = directory / folder
+    return _links(place, folders)
+
+
+def _links(place: Path, names: Sequence[str]) -> Path:
+    """A directory of links to these entries of `place`."""
+    digest = hashlib.sha256(repr((str(place), tuple(names))).encode()).hexdigest()[:12]
+    directory = cache_directory() / "libraries" / digest
+    for name in names:
+        link = directory / name
         if not link.is_symlink():
-            directory.mkdir(parents=True, exist_ok=True)
+            link.parent.mkdir(parents=True, exist_ok=True)
             with contextlib.suppress(FileExistsError):  # another process was faster
-                link.symlink_to(place / folder)
+                link.symlink_to(place / name)
     return directory
 
 

@@ -104,12 +104,32 @@ def test_the_users_directories_come_before_ours_and_whole_toolkits_after(toolkit
     real = tmp_path / "cuda"
     (real / "include/crt").mkdir(parents=True)
     (real / "include/crt/host_config.h").write_text("")
+    (real / "include/solver.h").write_text("")
     flags = ["-Iown", "-isystem", str(real / "include"), "-DX", "-I", "more"]
     order = search_order("cuda", flags, tmp_path)
     assert order[:4] == ["-Iown", "-DX", "-I", "more"]
     places = [word for word in order[4:] if word != "-isystem"]
-    assert places[:2] == [str(include_directory()), str(real / "include")]
-    assert search_order("cuda", [], tmp_path, standins=True)[3].startswith(str(standins_directory()))
+    assert places[0] == str(include_directory())
+    assert (Path(places[1]) / "solver.h").samefile(real / "include/solver.h")
+    assert search_order("cuda", [], tmp_path, standins=True)[-1].startswith(str(standins_directory()))
+
+
+SOLVER = '#include "driver_types.h"\n#include "own_types.h"\nsolver_t* made(cudaStream_t stream);\n'
+
+
+@pytest.mark.parametrize("flags", [(), ("-Iroot/include",)])
+def test_a_toolkits_header_that_we_lack_is_found_and_reads_our_types(flags: tuple[str, ...], tmp_path: Path) -> None:
+    """By the environment's root, as nvcc finds it by itself, or by a flag; beside the types of the real runtime."""
+    headers = tmp_path / "root/include"
+    headers.mkdir(parents=True)
+    for name in ("cuda_runtime_api.h", "driver_types.h", "vector_types.h"):
+        (headers / name).write_text("#error these would be types of two runtimes\n")
+    (headers / "own_types.h").write_text("typedef struct solver solver_t;\n")
+    (headers / "solver.h").write_text(SOLVER)
+    (tmp_path / "a.cu").write_text("#include <solver.h>\n__global__ void k(solver_t* of) {}\nint main() {}\n")
+    root = {} if flags else {"INTELLIPERF_TOOLKITS": str(tmp_path / "root")}
+    built = nvcc("a.cu", "-o", "a", *flags, directory=tmp_path, **root)
+    assert built.returncode == 0, built.stderr
 
 
 def test_directories_of_the_system_and_of_our_own_root_keep_their_places(tmp_path: Path) -> None:

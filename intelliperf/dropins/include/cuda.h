@@ -1,5 +1,6 @@
 // CUDA's driver API: contexts, memory, streams, modules and launches. Modules come from the emulator's own nvcc and
-// NVRTC. Graphs and virtual memory are not declared, hence not supported.
+// NVRTC. Graphs have types for other headers to name; they and
+// virtual memory have no functions, hence are not supported.
 #ifndef __CUDA_H__
 #define __CUDA_H__
 #define __cuda_cuda_h__  // by which programs know that it was included
@@ -14,6 +15,23 @@ typedef int CUdevice;
 typedef struct CUctx_st* CUcontext;
 typedef cudaStream_t CUstream;
 typedef cudaEvent_t CUevent;
+typedef cudaGraph_t CUgraph;
+typedef cudaGraphExec_t CUgraphExec;
+typedef cudaGraphNode_t CUgraphNode;
+typedef enum CUgraphNodeType_enum {
+  CU_GRAPH_NODE_TYPE_KERNEL = 0,
+  CU_GRAPH_NODE_TYPE_MEMCPY = 1,
+  CU_GRAPH_NODE_TYPE_MEMSET = 2,
+  CU_GRAPH_NODE_TYPE_HOST = 3,
+  CU_GRAPH_NODE_TYPE_GRAPH = 4,
+  CU_GRAPH_NODE_TYPE_EMPTY = 5,
+  CU_GRAPH_NODE_TYPE_WAIT_EVENT = 6,
+  CU_GRAPH_NODE_TYPE_EVENT_RECORD = 7
+} CUgraphNodeType;
+typedef cudaStreamAttrID CUstreamAttrID;
+typedef cudaStreamAttrValue CUstreamAttrValue;
+typedef struct cudaAccessPolicyWindow CUaccessPolicyWindow;
+typedef struct CUgraphicsResource_st* CUgraphicsResource;
 typedef unsigned long long CUdeviceptr;
 
 typedef enum cudaError_enum {
