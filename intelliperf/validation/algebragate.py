@@ -134,7 +134,7 @@ class AlgebraGate:
         if Feature.SHADOW not in self._reference.backend.honours or self._reference.settings.tolerance.given:
             return None
         field_ = Field.drawn()
-        for free_functions in (True, False):
+        for free_functions in (False,) if trial.needs_laws else (True, False):
             observers = {way: AlgebraObserver(calibration, field_) for way in ways}
             held = {way: beside[way].begin(one, self._allowed_by(calibration)) for way, one in observers.items()}
             runs = self._runs(trial, _shadow(field_, calibration, False, free_functions), altered)
@@ -210,11 +210,14 @@ class AlgebraGate:
         beside: BesideShadows | None = None,
     ) -> Proof:
         """Without the laws of roots and quotients first: most candidates leave these alone, and laws cost time."""
-        proof = self._run_once(trial, field_, altered, calibration, symbolic, True, beside)
-        unranked = beside is not None and beside.by_nan
-        if not unranked and (proof.observer is None or not proof.observer.free or proof.all_equal):
-            return proof
-        return self._run_once(trial, field_, altered, calibration, symbolic, False, beside)
+        if not trial.needs_laws:
+            proof = self._run_once(trial, field_, altered, calibration, symbolic, True, beside)
+            unranked = beside is not None and beside.by_nan
+            if not unranked and (proof.observer is None or not proof.observer.free or proof.all_equal):
+                return proof
+        by_laws = self._run_once(trial, field_, altered, calibration, symbolic, False, beside)
+        trial.needs_laws |= by_laws.all_equal
+        return by_laws
 
     def _run_once(
         self,

@@ -146,6 +146,7 @@ class Trial:
     reached: Reached = field(default_factory=Reached)  # what all its runs executed of its kernels
     on_recordings: bool = False  # recorded dispatches decide
     replayed: Trial | None = None  # what the gates found out there, where it won
+    needs_laws: bool = False  # of roots and quotients, for its numbers to be the original's
 
     @property
     def compared(self) -> Checker:

@@ -48,6 +48,7 @@ PARTS = (
     "machine_executor",
     "machine_shadow",
     "machine_shadow_exchange",
+    "machine_shadow_laws",
     "machine_shadow_memory",
     "machine_shadow_numbers",
     "machine_shadow_plan",

@@ -1,6 +1,7 @@
 // A decoded instruction: what the interpreter runs. Decoding happens once per code address.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "wave.h"
@@ -87,6 +88,7 @@ struct Instruction {
   Counts counts;
   uint64_t range_begin = 0, range_end = 0;  // the allocation that it touched last
   uint32_t site = ~0u, block = ~0u;         // its numbers in a module's metadata; ~0: none
+  std::shared_ptr<const void> followed;     // what a follower has found out about it
   std::string text;
 };
 

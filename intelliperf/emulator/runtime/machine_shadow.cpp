@@ -23,41 +23,21 @@ uint16_t mark(uint16_t base, uint32_t row, uint32_t half, uint32_t lane) {
   return uint16_t(base + row * kMarksOfARow + half * kWave + lane);
 }
 
-bool is_lane_operation(const Instruction& i) {
-  switch (i.format) {
-    case Format::kVop1:
-    case Format::kVop2:
-    case Format::kVop3:
-    case Format::kVop3p:
-    case Format::kMfma:
-      return true;
-    default:
-      return i.format == Format::kDs && i.access == machine::Access::kNone;
-  }
-}
-
-bool is_scalar(const Instruction& i) {
-  return i.format == Format::kSop1 || i.format == Format::kSop2 || i.format == Format::kSopk ||
-         i.format == Format::kSmem;
-}
-
-bool reaches_memory(const Instruction& i) { return i.access != machine::Access::kNone || i.scalar_bytes != 0; }
-
-// Whose data comes from one operand alone; the other is an address.
-bool is_data(const Instruction& i, uint32_t n) {
-  return i.format != Format::kDs || n == (begins(i, "ds_swizzle") ? 0u : 1u);
-}
-
-uint32_t row_of(const Instruction& i, uint32_t n) {
-  const machine::Source& source = i.source[n];
-  if (!source.is_vector()) return RegisterShadows::kScalars + source.code;
-  if (!is_accumulator_move(i) || begins(i, "v_accvgpr_write")) return source.row();
-  return source.row() % machine::kVectorRegisters + machine::kVectorRegisters;
-}
-
 bool is_register(const Instruction& i, uint32_t n) {
   const uint16_t code = i.source[n].code;
   return i.source[n].is_vector() || (code < machine::kFirstConstant && (n == 0 || code != 0));
+}
+
+// Whose data comes from one operand alone; the other is an address.
+bool is_data(const Instruction& i, const Facts& facts, uint32_t n) {
+  return i.format != Format::kDs || n == (facts.swizzles ? 0u : 1u);
+}
+
+uint32_t row_of(const Instruction& i, const Facts& facts, uint32_t n) {
+  const machine::Source& source = i.source[n];
+  if (!source.is_vector()) return RegisterShadows::kScalars + source.code;
+  if (!facts.accumulator_move || facts.accumulator_write) return source.row();
+  return source.row() % machine::kVectorRegisters + machine::kVectorRegisters;
 }
 
 constexpr uint32_t kSign = 0x80000000u;
@@ -78,9 +58,13 @@ void RegisterShadows::clear() {
 
 void RegisterShadows::set(uint32_t row, uint32_t lane, const WordShadow& shadow) {
   if (shadow.empty() && !has(row)) return;
+  opened(row)[lane] = shadow;
+}
+
+WordShadow* RegisterShadows::opened(uint32_t row) {
   if (!rows_[row]) rows_[row] = std::make_unique<Row>();
   rows_[row]->used = true;
-  rows_[row]->lane[lane] = shadow;
+  return rows_[row]->lane;
 }
 
 void RegisterShadows::drop(uint32_t row, uint64_t lanes) {
@@ -122,11 +106,12 @@ void WaveShadow::order(machine::Wave& wave, machine::Order what, bool wide) {
 void WaveShadow::lose(const Instruction& i) { __simt_shadow_lose(uint32_t(&i - program_->instructions().data())); }
 
 void WaveShadow::before(machine::Wave& wave, Instruction& i) {
+  facts_ = &facts_of(i);
   plan_ = nullptr;
   moved_.clear();
   exchanged_ = 0;
   mask_ = wave.exec();
-  if (reaches_memory(i)) {
+  if (facts_->reaches_memory) {
     requests_.clear();
     held_.clear();
     sums_.clear();
@@ -134,10 +119,10 @@ void WaveShadow::before(machine::Wave& wave, Instruction& i) {
     wave.observer = this;
     return;
   }
-  if (is_scalar(i)) return;
+  if (facts_->scalar) return;
   if (i.format == Format::kVopc) return compare(wave, i);
-  if (!is_lane_operation(i)) return;
-  plan_ = plan_of(i);
+  if (!facts_->lane_operation) return;
+  plan_ = facts_->plan;
   if (!plan_) return before_move(wave, i);
   if (plan_->op == NumberOp::kCompare) return compare(wave, i);
   if (plan_->op == NumberOp::kMatrix) return before_matrix(wave, i);
@@ -146,25 +131,24 @@ void WaveShadow::before(machine::Wave& wave, Instruction& i) {
 }
 
 void WaveShadow::after(machine::Wave& wave, Instruction& i) {
-  if (reaches_memory(i)) {
+  if (facts_->reaches_memory) {
     wave.observer = others_;
     return after_memory(wave, i);
   }
-  if (is_scalar(i)) {
-    const bool copies = begins(i, "s_mov_b") && i.source[0].code < machine::kFirstConstant;
+  if (facts_->scalar) {
     WordShadow copied[2];
-    for (uint32_t n = 0; copies && n < 2; ++n)
+    for (uint32_t n = 0; facts_->scalar_move && n < 2; ++n)
       copied[n] = registers_.at(RegisterShadows::kScalars + i.source[0].code + n, 0);
-    for (uint32_t n = 0; n < written_scalars(i) && i.scalar_destination + n < 128u; ++n) {
+    for (uint32_t n = 0; n < facts_->scalars && i.scalar_destination + n < 128u; ++n) {
       registers_.drop(RegisterShadows::kScalars + i.scalar_destination + n, 1);
-      if (copies) registers_.set(RegisterShadows::kScalars + i.scalar_destination + n, 0, copied[n]);
+      if (facts_->scalar_move) registers_.set(RegisterShadows::kScalars + i.scalar_destination + n, 0, copied[n]);
     }
     return;
   }
   if (plan_ && plan_->op == NumberOp::kCompare) return;
   if (plan_ && plan_->op == NumberOp::kMatrix) return after_matrix(wave, i);
   if (plan_) return after_number(wave, i);
-  if (is_lane_operation(i)) after_move(wave, i);
+  if (facts_->lane_operation) after_move(wave, i);
 }
 
 // The rows of the operands that have shadows at all.
@@ -173,16 +157,16 @@ void WaveShadow::find_rows(machine::Wave& wave, const Instruction& i) {
   calculated_ = false;
   taken_count_ = 0;
   for (uint32_t n = 0; n < kMost && rows_.size() + 2 <= kMostRows; ++n) {
-    if (!is_register(i, n) || !is_data(i, n)) continue;
-    const uint32_t row = row_of(i, n);
-    for (uint32_t k = 0; k < (is_accumulator_move(i) ? 1u : 2u); ++k)
+    if (!is_register(i, n) || !is_data(i, *facts_, n)) continue;
+    const uint32_t row = row_of(i, *facts_, n);
+    for (uint32_t k = 0; k < (facts_->accumulator_move ? 1u : 2u); ++k)
       if (row + k < RegisterShadows::kRows && registers_.has(row + k)) rows_.push_back(row + k);
     if (row >= RegisterShadows::kScalars || !registers_.has(row)) continue;
     std::memcpy(before_[taken_count_], wave.v(row), sizeof before_[0]);
     for (uint32_t lane = 0; lane < kWave; ++lane) taken_[taken_count_][lane] = registers_.at(row, lane);
     ++taken_count_;
   }
-  if ((begins(i, "v_swap_b32") || keeps_part(i)) && registers_.has(i.destination)) rows_.push_back(i.destination);
+  if ((facts_->swaps || facts_->keeps_part) && registers_.has(i.destination)) rows_.push_back(i.destination);
 }
 
 void WaveShadow::put_marks(machine::Wave& wave, uint16_t base) {
@@ -233,11 +217,11 @@ void WaveShadow::follow_marks() {
 
 // An instruction without a law is run twice on marks in place of what has a shadow.
 void WaveShadow::before_move(machine::Wave& wave, Instruction& i) {
-  if (begins(i, "v_writelane")) mask_ = ~0ull;
-  if (begins(i, "v_xor_b32")) before_exchange(wave, i);
+  if (facts_->writes_lane) mask_ = ~0ull;
+  if (facts_->exclusive_or) before_exchange(wave, i);
   find_rows(wave, i);
   if (rows_.empty()) return;
-  const std::vector<uint32_t> written = written_rows(i);
+  const std::vector<uint32_t>& written = facts_->rows;
   std::vector<uint32_t> touched = rows_;
   touched.insert(touched.end(), written.begin(), written.end());
   std::vector<std::array<uint32_t, kWave>> saved(touched.size());
@@ -257,7 +241,7 @@ void WaveShadow::before_move(machine::Wave& wave, Instruction& i) {
 }
 
 void WaveShadow::after_move(machine::Wave& wave, const Instruction& i) {
-  for (const uint32_t row : written_rows(i)) registers_.drop(row, row < RegisterShadows::kScalars ? mask_ : 1);
+  for (const uint32_t row : facts_->rows) registers_.drop(row, row < RegisterShadows::kScalars ? mask_ : 1);
   bool carried = false;
   for (const Moved& moved : moved_)
     for (uint32_t lane = 0; lane < (moved.row < RegisterShadows::kScalars ? kWave : 1u); ++lane) {

@@ -43,6 +43,8 @@ class RegisterShadows {
   void clear();
   bool has(uint32_t row) const { return rows_[row] && rows_[row]->used; }
   const WordShadow& at(uint32_t row, uint32_t lane) const { return has(row) ? rows_[row]->lane[lane] : kNone; }
+  const WordShadow* lanes(uint32_t row) const { return has(row) ? rows_[row]->lane : nullptr; }
+  WordShadow* opened(uint32_t row);  // to be written
   void set(uint32_t row, uint32_t lane, const WordShadow& shadow);
   void drop(uint32_t row, uint64_t lanes);
 
@@ -56,6 +58,7 @@ class RegisterShadows {
 };
 
 struct NumberPlan;
+struct Facts;
 
 class WaveShadow final : public machine::Follower, machine::Observer {
  public:
@@ -79,8 +82,18 @@ class WaveShadow final : public machine::Follower, machine::Observer {
   void order(machine::Wave& wave, machine::Order what, bool wide) override;
 
   // Arithmetic: machine_shadow_numbers.cpp.
-  void read(machine::Wave& wave, const machine::Instruction& i, uint32_t n, ShadowKind kind, uint32_t part,
-            Operand& into);
+  void read(machine::Wave& wave, const machine::Instruction& i, uint32_t n, const machine::Source& source,
+            ShadowKind kind, uint32_t part, Operand& into);
+  bool read_floats(machine::Wave& wave, uint32_t row, Operand& into);
+  void read_constant(machine::Wave& wave, const machine::Instruction& i, uint32_t n, const machine::Source& source,
+                     ShadowKind kind, uint32_t part, Operand& into);
+  struct Half {  // which part of a register an operand is
+    bool upper = false;
+    uint32_t next = 0;  // register further on
+    bool negate = false, absolute = false;
+  };
+  Half half_read(const machine::Instruction& i, uint32_t n, const machine::Source& source, ShadowKind kind,
+                 uint32_t part) const;
   void read_literal(const machine::Instruction& i, ShadowKind kind, Operand& into);
   ShadowKind kind_of(const machine::Instruction& i, uint32_t n) const;
   Shadow exact(const WordShadow& low, const WordShadow& high, uint64_t bits, ShadowKind kind, bool upper, bool scalar);
@@ -88,6 +101,7 @@ class WaveShadow final : public machine::Follower, machine::Observer {
   Shadow result(const machine::Instruction& i, uint32_t part, uint32_t lane, double value);
   void before_number(machine::Wave& wave, const machine::Instruction& i);
   void after_number(machine::Wave& wave, const machine::Instruction& i);
+  bool after_floats(machine::Wave& wave, const machine::Instruction& i);
   void decide_integers(const machine::Instruction& i);
   void compare(machine::Wave& wave, const machine::Instruction& i);
 
@@ -120,6 +134,7 @@ class WaveShadow final : public machine::Follower, machine::Observer {
   const machine::Program* program_ = nullptr;
   machine::Observer* others_ = nullptr;
   std::vector<Request> requests_;
+  const Facts* facts_ = nullptr;  // of the instruction at hand
   const NumberPlan* plan_ = nullptr;
   uint64_t mask_ = 0;
   std::vector<Operand> operands_ = std::vector<Operand>(2 * kMost);

@@ -1,11 +1,10 @@
-// Arithmetic of machine code in the fields.
-#include <cfenv>
+// Arithmetic of machine code in the fields: what its operands are, and what goes with its results.
+#include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <limits>
-#include <unordered_map>
+#include <iterator>
 
 #include "machine_shadow.h"
+#include "machine_shadow_laws.h"
 #include "machine_shadow_plan.h"
 #include "operands.h"
 #include "shadow_functions.h"
@@ -16,154 +15,7 @@ using machine::Format;
 using machine::Instruction;
 using machine::kWave;
 
-extern "C" {  // shadow_functions.cpp
-void __simt_shadow_divide(Shadow*, const Shadow*, const Shadow*, double, uint32_t);
-void __simt_shadow_sqrt(Shadow*, uint64_t, uint64_t, double, double, uint32_t);
-void __simt_shadow_rsqrt(Shadow*, uint64_t, uint64_t, double, double, uint32_t);
-void __simt_shadow_exp2(Shadow*, uint64_t, uint64_t, double, double, uint32_t);
-void __simt_shadow_log2(Shadow*, uint64_t, uint64_t, double, double, uint32_t);
-void __simt_shadow_scale(Shadow*, const Shadow*, int32_t);
-void __simt_shadow_fraction(Shadow*, const Shadow*, double);
-void __simt_shadow_turns(Shadow*, const Shadow*, uint32_t, uint32_t);
-void __simt_shadow_argument(Shadow*, uint64_t, double, uint32_t);
-}
-
 namespace {
-
-long double whole(const Shadow& x) { return (long double)x.d + x.e; }
-
-Shadow split(uint64_t a, uint64_t b, long double value) {
-  const auto high = double(value);
-  return {a, b, high, std::isfinite(high) ? double(value - (long double)high) : 0};
-}
-
-Shadow sum(const Shadow& x, const Shadow& y) {
-  return split(prime_p().add(x.a, y.a), prime_q().add(x.b, y.b), whole(x) + whole(y));
-}
-Shadow product(const Shadow& x, const Shadow& y) {
-  return split(prime_p().multiply(x.a, y.a), prime_q().multiply(x.b, y.b), whole(x) * whole(y));
-}
-Shadow scaled(const Shadow& x, int power) {
-  Shadow result = x;
-  if (power) __simt_shadow_scale(&result, &x, power);
-  return result;
-}
-
-int order_of(long double x, long double y) { return x < y ? -1 : x > y ? 1 : x == y ? 0 : 2; }
-
-// A number decides; would the exact ones have decided otherwise?
-void decide(const Shadow& x, const Shadow& y, double vx, double vy) {
-  *__simt_shadow.choices = 1;
-  if (order_of(vx, vy) != order_of(whole(x), whole(y))) ++*__simt_shadow.undecided;
-}
-
-// The power of two that leads from one number to the other.
-int power_between(double from, double to) {
-  if (from == 0 || to == 0 || !std::isfinite(from) || !std::isfinite(to)) return 0;
-  return int(std::lround(std::log2(std::fabs(to)) - std::log2(std::fabs(from))));
-}
-
-Shadow chosen(const Shadow* x, const double* v, uint32_t count, double result) {
-  for (uint32_t n = 0; n < count; ++n)
-    for (uint32_t m = n + 1; m < count; ++m) decide(x[n], x[m], v[n], v[m]);
-  for (uint32_t n = 0; n < count; ++n)
-    if (v[n] == result) return x[n];
-  return embedded(result);
-}
-
-Shadow unary(NumberOp op, const Shadow& x, double v, double result) {
-  constexpr Shadow kOne = {1, 1, 1, 0};
-  Shadow out = x;
-  switch (op) {
-    case NumberOp::kReciprocal:
-      __simt_shadow_divide(&out, &kOne, &x, v, 0);
-      break;
-    case NumberOp::kRoot:
-      __simt_shadow_sqrt(&out, x.a, x.b, x.d, x.e, 0);
-      break;
-    case NumberOp::kReciprocalRoot:
-      __simt_shadow_rsqrt(&out, x.a, x.b, x.d, x.e, 0);
-      break;
-    case NumberOp::kExponential:
-      __simt_shadow_exp2(&out, x.a, x.b, x.d, x.e, 0);
-      break;
-    case NumberOp::kLogarithm:
-      __simt_shadow_log2(&out, x.a, x.b, x.d, x.e, 0);
-      break;
-    case NumberOp::kSine:
-    case NumberOp::kCosine: {
-      const Shadow twice = scaled(x, 1);  // of turns, where the function's unit is half of one
-      __simt_shadow_turns(&out, &twice, op == NumberOp::kCosine, 0);
-      break;
-    }
-    case NumberOp::kFraction:
-      *__simt_shadow.choices = 1;
-      __simt_shadow_fraction(&out, &x, std::floor(v));
-      break;
-    case NumberOp::kWhole:
-      *__simt_shadow.choices = 1;
-      out = embedded(result);
-      break;
-    case NumberOp::kScale:
-    case NumberOp::kMantissa:
-    case NumberOp::kDivisionScale:
-      out = scaled(x, power_between(v, result));
-      break;
-    default:
-      break;
-  }
-  return out;
-}
-
-// Of a quotient that is already there: the numerator and denominator only tell of special cases.
-Shadow fixed(const Shadow& quotient, double v, double result) {
-  if (std::fabs(v) == std::fabs(result))
-    return std::signbit(v) == std::signbit(result) ? quotient : negative_shadow(quotient);
-  return embedded(result);
-}
-
-Shadow calculated(const NumberPlan& plan, const Shadow* x, const double* v, double result) {
-  const auto special = [&](uint32_t count) {
-    for (uint32_t n = 0; n < count; ++n)
-      if (!std::isfinite(v[n])) return true;
-    return !std::isfinite(result);
-  };
-  switch (plan.op) {
-    case NumberOp::kLeast:
-    case NumberOp::kGreatest:
-      return chosen(x, v, 2, result);
-    case NumberOp::kLeastOf3:
-    case NumberOp::kGreatestOf3:
-    case NumberOp::kMiddle:
-      return chosen(x, v, 3, result);
-    case NumberOp::kInteger:
-      return embedded(result);
-    default:
-      break;
-  }
-  if (special(plan.sources)) return embedded(result);
-  switch (plan.op) {
-    case NumberOp::kAdd:
-      return sum(x[0], x[1]);
-    case NumberOp::kSubtract:
-      return sum(x[0], negative_shadow(x[1]));
-    case NumberOp::kSubtractReversed:
-      return sum(x[1], negative_shadow(x[0]));
-    case NumberOp::kMultiply:
-      return product(x[0], x[1]);
-    case NumberOp::kFused:
-      return sum(product(x[0], x[1]), x[2]);
-    case NumberOp::kDivisionFused: {
-      const Shadow exact = sum(product(x[0], x[1]), x[2]);
-      const int power = power_between(exact.d, result);
-      return std::abs(power) > 32 ? scaled(exact, power) : exact;
-    }
-    case NumberOp::kDivisionFixed:
-      return fixed(x[0], v[0], result);
-    default:
-      return unary(plan.op, x[0], v[0], result);
-  }
-}
 
 double value_of_half(uint32_t bits) { return machine::half_to_double(uint16_t(bits)); }
 
@@ -218,58 +70,105 @@ Shadow WaveShadow::exact(const WordShadow& low, const WordShadow& high, uint64_t
   return of_constant(bits, kind, scalar);
 }
 
-// All lanes of an operand: the exact numbers, and those that the program has, with the signs that the encoding changes.
-void WaveShadow::read(machine::Wave& wave, const Instruction& i, uint32_t n, ShadowKind kind, uint32_t part,
-                      Operand& into) {
-  const machine::Source& source = i.source[n];
-  const bool vop3p = i.format == Format::kVop3p, vector = source.is_vector();
-  bool upper = false;
-  uint32_t next = 0;
+WaveShadow::Half WaveShadow::half_read(const Instruction& i, uint32_t n, const machine::Source& source, ShadowKind kind,
+                                       uint32_t part) const {
+  const bool vop3p = i.format == Format::kVop3p;
+  Half half{false, 0, source.negate, source.absolute};
   if (kind == ShadowKind::kHalf) {
-    upper = vop3p ? (part ? i.op_sel_high : i.op_sel) >> n & 1 : i.format == Format::kVop3 && (i.op_sel >> n & 1);
-    if (i.sdwa) upper = source.select == machine::kWord1;
+    half.upper = vop3p ? (part ? i.op_sel_high : i.op_sel) >> n & 1 : i.format == Format::kVop3 && (i.op_sel >> n & 1);
+    if (i.sdwa) half.upper = source.select == machine::kWord1;
   } else if (kind == ShadowKind::kFloat && vop3p && plan_->layout == Layout::kPackedFloats) {
-    next = (part ? i.op_sel_high : i.op_sel) >> n & 1;
+    half.next = (part ? i.op_sel_high : i.op_sel) >> n & 1;
   }
-  bool negate = source.negate, absolute = source.absolute;
   if (plan_->layout == Layout::kMixed)
-    absolute = i.negate_high >> n & 1;
+    half.absolute = i.negate_high >> n & 1;
   else if (vop3p && part)
-    negate = i.negate_high >> n & 1;
-  int8_t from[kWave];
+    half.negate = i.negate_high >> n & 1;
+  return half;
+}
+
+namespace {
+
+// The signs that the encoding of an instruction changes.
+void change_sign(bool absolute, bool negate, Shadow& shadow, double& value) {
+  if (absolute && std::signbit(value)) shadow = negative_shadow(shadow), value = -value;
+  if (negate) shadow = negative_shadow(shadow), value = -value;
+}
+
+}  // namespace
+
+// What is one number for all lanes: a scalar register or a constant.
+void WaveShadow::read_constant(machine::Wave& wave, const Instruction& i, uint32_t n, const machine::Source& source,
+                               ShadowKind kind, uint32_t part, Operand& into) {
+  const Half half = half_read(i, n, source, kind, part);
+  const bool constant = source.code >= machine::kFirstConstant;
+  uint64_t bits;
+  if (kind == ShadowKind::kDouble) {
+    bits = machine::scalar_long(wave, i, source.code, machine::Kind::kF64);
+  } else {
+    bits = constant ? machine::scalar_word(wave, i, source.code) : wave.s[source.code + half.next];
+    if (constant && half.next) bits = 0;
+    if (constant && kind == ShadowKind::kHalf && is_half_constant(source.code))
+      bits = machine::double_to_half(double(machine::bits_as<float>(uint32_t(bits))));
+  }
+  if (kind == ShadowKind::kHalf) bits = half.upper ? bits >> 16 & 0xFFFF : bits & 0xFFFF;
+  static const WordShadow kNone = {};
+  const uint32_t row = RegisterShadows::kScalars + source.code + half.next;
+  const WordShadow& low = constant ? kNone : registers_.at(row, 0);
+  const bool wide = kind == ShadowKind::kDouble && !constant && row + 1 < RegisterShadows::kRows;
+  mixed_ |= is_mixed(low) && is_calculated(low);
+  Shadow shadow = exact(low, wide ? registers_.at(row + 1, 0) : kNone, bits, kind, half.upper, !constant);
+  double value = value_of_bits(bits, kind);
+  change_sign(half.absolute, half.negate, shadow, value);
+  std::fill(std::begin(into.exact), std::end(into.exact), shadow);
+  std::fill(std::begin(into.value), std::end(into.value), value);
+}
+
+// Floats that kernels calculated, as most are. False: some lane has another number there, which is not read yet.
+bool WaveShadow::read_floats(machine::Wave& wave, uint32_t row, Operand& into) {
+  const WordShadow* const lanes = registers_.lanes(row);
+  if (!lanes) return false;
+  const uint32_t* const bits = wave.v(row);
+  for (uint64_t rest = mask_; rest; rest &= rest - 1) {
+    const auto lane = uint32_t(__builtin_ctzll(rest));
+    const ShadowRecord& record = lanes[lane].whole;
+    if (record.word != (kFloatRecord | bits[lane])) return false;
+    into.exact[lane] = {record.a, record.b, record.d, 0};
+    into.value[lane] = double(machine::bits_as<float>(bits[lane]));
+  }
+  return true;
+}
+
+// All lanes of an operand: the exact numbers, and those that the program has, with the signs that the encoding changes.
+void WaveShadow::read(machine::Wave& wave, const Instruction& i, uint32_t n, const machine::Source& source,
+                      ShadowKind kind, uint32_t part, Operand& into) {
+  if (!source.is_vector()) return read_constant(wave, i, n, source, kind, part, into);
+  const Half half = half_read(i, n, source, kind, part);
   const bool moved = i.dpp && n == 0;
+  const uint32_t row = source.row() + half.next;
+  if (kind == ShadowKind::kFloat && !moved && read_floats(wave, row, into)) {
+    for (uint64_t rest = half.absolute || half.negate ? mask_ : 0; rest; rest &= rest - 1) {
+      const auto lane = uint32_t(__builtin_ctzll(rest));
+      change_sign(half.absolute, half.negate, into.exact[lane], into.value[lane]);
+    }
+    return;
+  }
+  int8_t from[kWave];
   if (moved) machine::dpp_sources(i.lanes.control, from);
-  const uint32_t row = vector ? source.row() + next : RegisterShadows::kScalars + source.code + next;
-  const bool constant = !vector && source.code >= machine::kFirstConstant;
   for (uint64_t rest = mask_; rest; rest &= rest - 1) {
     const auto lane = uint32_t(__builtin_ctzll(rest));
     const int there = moved ? (from[lane] >= 0 && (wave.exec() >> from[lane] & 1) ? from[lane] : -1) : int(lane);
-    uint64_t bits = 0;
-    if (vector && there >= 0) {
-      bits = wave.v(row)[there];
-      if (kind == ShadowKind::kDouble) bits |= uint64_t(wave.v(row + 1)[there]) << 32;
-    } else if (!vector && kind == ShadowKind::kDouble) {
-      bits = machine::scalar_long(wave, i, source.code, machine::Kind::kF64);
-    } else if (!vector) {
-      bits = constant ? machine::scalar_word(wave, i, source.code) : wave.s[source.code + next];
-      if (constant && next) bits = 0;
-      if (constant && kind == ShadowKind::kHalf && is_half_constant(source.code))
-        bits = machine::double_to_half(double(machine::bits_as<float>(uint32_t(bits))));
-    }
-    if (kind == ShadowKind::kHalf) bits = upper ? bits >> 16 & 0xFFFF : bits & 0xFFFF;
-    const uint32_t at = vector ? uint32_t(there) : 0;
+    uint64_t bits = there >= 0 ? wave.v(row)[there] : 0;
+    if (kind == ShadowKind::kDouble && there >= 0) bits |= uint64_t(wave.v(row + 1)[there]) << 32;
+    if (kind == ShadowKind::kHalf) bits = half.upper ? bits >> 16 & 0xFFFF : bits & 0xFFFF;
     static const WordShadow kNone = {};
-    const bool lies = there >= 0 && !constant;
-    const WordShadow& low = lies ? registers_.at(row, at) : kNone;
-    const WordShadow& high =
-        lies && kind == ShadowKind::kDouble && row + 1 < RegisterShadows::kRows ? registers_.at(row + 1, at) : kNone;
+    const WordShadow& low = there >= 0 ? registers_.at(row, uint32_t(there)) : kNone;
+    const bool wide = there >= 0 && kind == ShadowKind::kDouble && row + 1 < RegisterShadows::kRows;
     mixed_ |= is_mixed(low) && is_calculated(low);
-    Shadow shadow = exact(low, high, bits, kind, upper, !vector && !constant);
-    double value = value_of_bits(bits, kind);
-    if (absolute && std::signbit(value)) shadow = negative_shadow(shadow), value = -value;
-    if (negate) shadow = negative_shadow(shadow), value = -value;
-    into.exact[lane] = shadow;
-    into.value[lane] = value;
+    const WordShadow& high = wide ? registers_.at(row + 1, uint32_t(there)) : kNone;
+    into.exact[lane] = exact(low, high, bits, kind, half.upper, false);
+    into.value[lane] = value_of_bits(bits, kind);
+    change_sign(half.absolute, half.negate, into.exact[lane], into.value[lane]);
   }
 }
 
@@ -291,24 +190,24 @@ void WaveShadow::before_number(machine::Wave& wave, const Instruction& i) {
   mixed_ = false;
   if (plan.op == NumberOp::kDot2) {
     for (uint32_t part = 0; part < 2; ++part)
-      for (uint32_t n = 0; n < 2; ++n) read(wave, i, n, ShadowKind::kHalf, part, operands_[part * kMost + n]);
-    read(wave, i, 2, ShadowKind::kFloat, 0, operands_[2]);
+      for (uint32_t n = 0; n < 2; ++n)
+        read(wave, i, n, i.source[n], ShadowKind::kHalf, part, operands_[part * kMost + n]);
+    read(wave, i, 2, i.source[2], ShadowKind::kFloat, 0, operands_[2]);
     return;
   }
   for (uint32_t part = 0; part < parts; ++part)
     for (uint32_t n = 0; n < plan.sources; ++n) {
       Operand& into = operands_[part * kMost + n];
       if (n == 2 && plan.accumulates) {
-        Instruction own = i;
-        own.source[2] = machine::Source();
-        own.source[2].code = uint16_t(machine::kFirstVector + i.destination);
-        read(wave, own, 2, plan.from, part, into);
+        machine::Source own;
+        own.code = uint16_t(machine::kFirstVector + i.destination);
+        read(wave, i, 2, own, plan.from, part, into);
       } else if ((n == 1 && plan.literal_second) || (n == 2 && plan.literal_third)) {
         read_literal(i, plan.from, into);
       } else if (n == 2 && plan.literal_second) {
-        read(wave, i, 1, plan.from, part, into);
+        read(wave, i, 1, i.source[1], plan.from, part, into);
       } else {
-        read(wave, i, n, kind_of(i, n), part, into);
+        read(wave, i, n, i.source[n], kind_of(i, n), part, into);
       }
     }
 }
@@ -355,11 +254,48 @@ Shadow WaveShadow::result(const Instruction& i, uint32_t part, uint32_t lane, do
   return value == 0 || value == 1 ? embedded(value) : shadow;
 }
 
+// Floats that are sums, products, both at once or other formats' numbers are most of what there is. False: none of them.
+bool WaveShadow::after_floats(machine::Wave& wave, const Instruction& i) {
+  const NumberPlan& plan = *plan_;
+  if ((plan.layout != Layout::kOne && plan.layout != Layout::kMixed) || plan.to != ShadowKind::kFloat) return false;
+  if (i.clamp || (i.format == Format::kVop3 && i.output_modifier) || !is_known(plan.to)) return false;
+  const auto each = [&](auto law) {
+    WordShadow* const into = registers_.opened(i.destination);
+    const uint32_t* const results = wave.v(i.destination);
+    for (uint64_t rest = mask_; rest; rest &= rest - 1) {
+      const auto lane = uint32_t(__builtin_ctzll(rest));
+      const double value = double(machine::bits_as<float>(results[lane]));
+      bool finite = std::isfinite(value);
+      for (uint32_t n = 0; n < plan.sources; ++n) finite &= std::isfinite(operands_[n].value[lane]);
+      const Shadow shadow = finite ? law(lane) : embedded(value);
+      into[lane].whole = {shadow.a, shadow.b, shadow.d, kFloatRecord | results[lane]};
+      into[lane].half[0].word = into[lane].half[1].word = 0;
+    }
+    return true;
+  };
+  const Operand &x = operands_[0], &y = operands_[1], &z = operands_[2];
+  switch (plan.op) {
+    case NumberOp::kAdd:
+      return each([&](uint32_t lane) { return sum(x.exact[lane], y.exact[lane]); });
+    case NumberOp::kSubtract:
+      return each([&](uint32_t lane) { return sum(x.exact[lane], negative_shadow(y.exact[lane])); });
+    case NumberOp::kMultiply:
+      return each([&](uint32_t lane) { return product(x.exact[lane], y.exact[lane]); });
+    case NumberOp::kFused:
+      return each([&](uint32_t lane) { return sum(product(x.exact[lane], y.exact[lane]), z.exact[lane]); });
+    case NumberOp::kSame:
+      return each([&](uint32_t lane) { return x.exact[lane]; });
+    default:
+      return false;
+  }
+}
+
 void WaveShadow::after_number(machine::Wave& wave, const Instruction& i) {
   const NumberPlan& plan = *plan_;
   if (mixed_) lose(i);
   if (plan.op == NumberOp::kToInteger) return decide_integers(i);
-  const bool halves = plan.to == ShadowKind::kHalf, mixed_high = begins(i, "v_fma_mixhi");
+  if (after_floats(wave, i)) return;
+  const bool halves = plan.to == ShadowKind::kHalf, mixed_high = facts_->mixed_high;
   const bool both = plan.layout == Layout::kPackedHalves || plan.layout == Layout::kPair;
   const uint32_t parts = both || plan.layout == Layout::kPackedFloats ? 2 : 1;
   for (uint64_t rest = mask_; rest; rest &= rest - 1) {
@@ -393,7 +329,7 @@ void WaveShadow::after_number(machine::Wave& wave, const Instruction& i) {
 void WaveShadow::decide_integers(const Instruction& i) {
   registers_.drop(i.destination, mask_);
   *__simt_shadow.choices = 1;
-  if (begins(i, "v_frexp")) return;
+  if (facts_->exponent) return;
   for (uint64_t rest = mask_; rest; rest &= rest - 1) {
     const auto lane = uint32_t(__builtin_ctzll(rest));
     const double value = operands_[0].value[lane], exact = operands_[0].exact[lane].d;
@@ -402,11 +338,11 @@ void WaveShadow::decide_integers(const Instruction& i) {
 }
 
 void WaveShadow::compare(machine::Wave& wave, const Instruction& i) {
-  const NumberPlan* plan = plan_of(i);
+  const NumberPlan* plan = facts_->plan;
   if (!plan || plan->op != NumberOp::kCompare || plan->sources < 2) return;
   plan_ = plan;
   mixed_ = false;
-  for (uint32_t n = 0; n < 2; ++n) read(wave, i, n, plan->from, 0, operands_[n]);
+  for (uint32_t n = 0; n < 2; ++n) read(wave, i, n, i.source[n], plan->from, 0, operands_[n]);
   if (mixed_) lose(i);
   for (uint64_t rest = mask_; rest; rest &= rest - 1) {
     const auto lane = uint32_t(__builtin_ctzll(rest));

@@ -145,16 +145,15 @@ bool writes_two(const std::string& name) {
   return !by_first && name.size() > 3 && name.compare(name.size() - 2, 2, "64") == 0;
 }
 
-}  // namespace
-
-const NumberPlan* plan_of(const Instruction& i) {
+const NumberPlan* plan_of(const std::string& name) {
   static auto* const plans = new std::unordered_map<std::string, std::unique_ptr<NumberPlan>>;
-  const std::string name = name_of(i);
   const auto [entry, fresh] = plans->try_emplace(name);
   NumberPlan plan;
   if (fresh && parse(name, plan)) entry->second = std::make_unique<NumberPlan>(plan);
   return entry->second.get();
 }
+
+bool begins(const Instruction& i, const char* name) { return i.text.compare(0, std::strlen(name), name) == 0; }
 
 // By the first type in the name: "s_ff1_i32_b64" writes one word, "s_and_saveexec_b64" two.
 uint32_t written_scalars(const Instruction& i) {
@@ -167,23 +166,65 @@ uint32_t written_scalars(const Instruction& i) {
   return begins(i, "s_movk_") || begins(i, "s_addk_") || begins(i, "s_mulk_") || begins(i, "s_cmovk_") ? 1 : 2;
 }
 
-bool begins(const Instruction& i, const char* name) { return i.text.compare(0, std::strlen(name), name) == 0; }
+std::vector<uint32_t> written_rows(const Instruction& i) {
+  if (begins(i, "v_readlane") || begins(i, "v_readfirstlane")) return {RegisterShadows::kScalars + i.destination};
+  if (begins(i, "v_accvgpr_read")) return {i.destination};
+  if (begins(i, "v_accvgpr_")) return {i.destination % machine::kVectorRegisters + machine::kVectorRegisters};
+  if (begins(i, "v_swap_b32")) return {i.destination, i.source[0].row()};
+  if (begins(i, "v_cmp")) return {};
+  if (writes_two(name_of(i))) return {i.destination, i.destination + 1u};
+  return {i.destination};
+}
 
-bool is_accumulator_move(const Instruction& i) { return begins(i, "v_accvgpr_"); }
+bool is_lane_operation(const Instruction& i) {
+  switch (i.format) {
+    case Format::kVop1:
+    case Format::kVop2:
+    case Format::kVop3:
+    case Format::kVop3p:
+    case Format::kMfma:
+      return true;
+    default:
+      return i.format == Format::kDs && i.access == machine::Access::kNone;
+  }
+}
+
+bool is_scalar(const Instruction& i) {
+  return i.format == Format::kSop1 || i.format == Format::kSop2 || i.format == Format::kSopk ||
+         i.format == Format::kSmem;
+}
 
 bool keeps_part(const Instruction& i) {
   return i.dpp || (i.sdwa && i.destination_unused == 2) || begins(i, "v_writelane") || begins(i, "v_cvt_pk_fp8") ||
          begins(i, "v_cvt_pk_bf8") || (i.format == Format::kVop3 && (i.op_sel & 8));
 }
 
-std::vector<uint32_t> written_rows(const Instruction& i) {
-  if (begins(i, "v_readlane") || begins(i, "v_readfirstlane")) return {RegisterShadows::kScalars + i.destination};
-  if (begins(i, "v_accvgpr_read")) return {i.destination};
-  if (is_accumulator_move(i)) return {i.destination % machine::kVectorRegisters + machine::kVectorRegisters};
-  if (begins(i, "v_swap_b32")) return {i.destination, i.source[0].row()};
-  if (begins(i, "v_cmp")) return {};
-  if (writes_two(name_of(i))) return {i.destination, i.destination + 1u};
-  return {i.destination};
+Facts make_facts(const Instruction& i) {
+  Facts facts;
+  facts.plan = plan_of(name_of(i));
+  facts.reaches_memory = i.access != machine::Access::kNone || i.scalar_bytes != 0;
+  facts.scalar = is_scalar(i);
+  facts.lane_operation = is_lane_operation(i);
+  if (facts.lane_operation) facts.rows = written_rows(i);
+  if (facts.scalar) facts.scalars = written_scalars(i);
+  facts.exclusive_or = begins(i, "v_xor_b32");
+  facts.writes_lane = begins(i, "v_writelane");
+  facts.swaps = begins(i, "v_swap_b32");
+  facts.swizzles = begins(i, "ds_swizzle");
+  facts.accumulator_move = begins(i, "v_accvgpr_");
+  facts.accumulator_write = begins(i, "v_accvgpr_write");
+  facts.keeps_part = keeps_part(i);
+  facts.mixed_high = begins(i, "v_fma_mixhi");
+  facts.exponent = begins(i, "v_frexp");
+  facts.scalar_move = begins(i, "s_mov_b") && i.source[0].code < machine::kFirstConstant;
+  return facts;
+}
+
+}  // namespace
+
+const Facts& facts_of(Instruction& i) {
+  if (!i.followed) i.followed = std::make_shared<const Facts>(make_facts(i));
+  return *static_cast<const Facts*>(i.followed.get());
 }
 
 }  // namespace simt

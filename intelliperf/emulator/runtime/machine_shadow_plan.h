@@ -55,12 +55,17 @@ struct NumberPlan {
   bool accumulates = false, literal_second = false, literal_third = false;
 };
 
-const NumberPlan* plan_of(const machine::Instruction& i);  // null: no arithmetic on floats
-
-std::vector<uint32_t> written_rows(const machine::Instruction& i);
-uint32_t written_scalars(const machine::Instruction& i);
-bool begins(const machine::Instruction& i, const char* name);
-bool is_accumulator_move(const machine::Instruction& i);
-bool keeps_part(const machine::Instruction& i);  // of its destination
+// What is read off an instruction's text: once, since each wave runs it again and again.
+struct Facts {
+  const NumberPlan* plan = nullptr;  // null: no arithmetic on floats
+  std::vector<uint32_t> rows;        // that it writes
+  uint32_t scalars = 0;              // registers that a scalar instruction writes
+  bool reaches_memory = false, scalar = false, lane_operation = false;
+  bool exclusive_or = false, writes_lane = false, swaps = false, swizzles = false;
+  bool accumulator_move = false, accumulator_write = false;
+  bool keeps_part = false;  // of its destination
+  bool mixed_high = false, exponent = false, scalar_move = false;
+};
+const Facts& facts_of(machine::Instruction& i);
 
 }  // namespace simt

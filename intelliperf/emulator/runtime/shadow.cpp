@@ -30,7 +30,7 @@ constexpr uint64_t kHighBit = 1ull << (kShadowIndexBits - 1);
 
 // What a record's word says beside the bits; ir/shadow/memory.py writes and expects them.
 enum Tag : uint64_t {
-  kFloat = 1ull << 32,
+  kFloat = kFloatRecord,
   kDouble = 2ull << 32,
   kSecond = 3ull << 32,
   kHalf = 4ull << 32,

@@ -59,6 +59,7 @@ bool is_calculated(const ShadowRecord& record);  // by a kernel
 // Two words by exclusive or, on their way to one of them by another such: see machine_shadow_exchange.cpp.
 constexpr uint64_t kMixed = 16ull << 32, kMixedCalculated = 32ull << 32;
 inline bool is_mixed(const ShadowRecord& record) { return record.word & kMixed; }
+constexpr uint64_t kFloatRecord = 1ull << 32;  // the high half of a calculated float's word
 bool known_shadow(const ShadowRecord& record, uint64_t bits, ShadowKind kind, Shadow* out);
 bool known_double(const ShadowRecord& low, const ShadowRecord& high, uint64_t bits, Shadow* out);
 ShadowRecord record_of(const Shadow& shadow, uint64_t bits, ShadowKind kind);
