@@ -133,6 +133,13 @@ def test_where_the_original_overflows_or_divides_by_rounding_alone_the_same_numb
     assert compare(FIELD, exact, shaded([math.inf], [math.inf], [6])).level is Level.DIFFERENT
 
 
+def test_where_the_original_would_be_nan_but_for_its_rounding_the_candidate_may_be() -> None:
+    rounded, exact = shaded([1.0, 13.5], [1.0, math.nan], [5, 6]), shaded([1.0, math.nan], [1.0, math.nan], [5, 6])
+    assert compare(FIELD, rounded, exact).endless == ((4, 4),)
+    assert compare(FIELD, shaded([1.0, 13.5], [1.0, 13.5], [5, 6]), exact).different == 1
+    assert compare(FIELD, rounded, shaded([1.0, math.nan], [1.0, 13.5], [5, 6])).endless == ()
+
+
 def test_undefined_bytes_do_not_count() -> None:
     mask = np.array([True] * 4 + [False] * 4)
     account = compare(FIELD, shaded([1.0, 2.0]), shaded([7.0, 2.0]), mask)

@@ -403,11 +403,15 @@ def _account(
 
 
 def _overflowing(o: Shades, c: Shades) -> Mask:
-    """Where the original is infinite, or would be but for rounding, which keeps a divisor from zero."""
+    """Where the original is infinite, or would be but for rounding, which keeps a divisor from zero.
+
+    Where it would be NaN but for that, as zero times what is infinite, NaN is what the candidate may have.
+    """
     with np.errstate(invalid="ignore", over="ignore"):
         kept = np.abs(o.exact) > _KEPT_FROM_ZERO * np.abs(o.value)
     never = np.isinf(o.exact) & np.isfinite(c.exact)  # what is infinite has the image of some number
-    found: Mask = (np.isinf(o.value) | kept) & ~(never | np.isnan(c.value))
+    undefined = np.isnan(o.exact) & np.isnan(c.exact) & np.isnan(c.value)
+    found: Mask = (np.isinf(o.value) | kept) & ~(never | np.isnan(c.value)) | undefined
     return found
 
 
