@@ -74,3 +74,27 @@ def test_the_length_of_a_transform_changes_together_with_its_exponent(
 def test_a_limit_far_above_the_launchs_size_is_reached(tmp_path: Path) -> None:
     asked = Interception(other_numbers=(_ARGUMENTS,), other_constants=(200,))
     assert "variant" in Variants(tmp_path, CHAIN).followed(1, asked).divergences
+
+
+RING = """#include <hip/hip_runtime.h>
+__global__ void turn(const int* in, int* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  __shared__ int next[64];
+  if (VARIANT || i < n) next[threadIdx.x] = (i + 1) % n;
+  __syncthreads();
+  if (i < n) out[i] = in[next[threadIdx.x]];
+}
+int main() {
+  int *in, *out, host[128];
+  for (int i = 0; i < 128; ++i) host[i] = i * i;
+  if (hipMalloc(&in, sizeof host) || hipMalloc(&out, sizeof host)) return 1;
+  if (hipMemcpy(in, host, sizeof host, hipMemcpyHostToDevice)) return 2;
+  turn<<<2, 64>>>(in, out, 128);
+  return hipDeviceSynchronize();
+}
+"""
+
+
+def test_no_launch_is_asked_for_nothing_which_no_host_makes(tmp_path: Path) -> None:
+    beside_one = Interception(other_numbers=(8,), other_named=((2, 0, 4, 0, 1),))
+    assert not Variants(tmp_path, RING).followed(1, beside_one).divergences

@@ -589,7 +589,7 @@ bool other_size(const std::vector<Quantity>& slots, const LaunchRequest& request
   const Resizing resizing(slots, request, beside, may_grow);
   const int64_t now = resizing.now(slot), least = request.kernel->general ? 1 : multiple_of(slots[slot], request);
   if (value == now || value % least != 0 || value > most_of(slots[slot])) return false;
-  if (now >= kLeastSize && value < 0) return false;  // nothing has less than no elements
+  if (now >= kLeastSize && value < 1) return false;  // of no elements the host launches no block
   if (masks_all_below(slots[slot], now) && !masks_all_below(slots[slot], value)) return false;
   return (value <= now || value <= most_size(now)) && resizing.with(slot, value, other);
 }
