@@ -104,6 +104,14 @@ def test_a_call_of_an_absent_library_is_named_with_its_caller() -> None:
     assert call.startswith("transform(float*) calls cusolverDnCreate: libcusolver has no stand-in")
 
 
+def test_an_inlined_call_of_an_absent_library_is_named_once() -> None:
+    message = "".join(
+        f"ld: /tmp/a.o: in function `{caller}':\n/project/a.cu:{line}: undefined reference to `cusolverDnCreate'\n"
+        for caller, line in (("solve()", 5), ("main", 5), ("other()", 9))
+    )
+    assert [call.split()[0] for call in absent_calls(message)] == ["solve()", "other()"]
+
+
 def test_prerequisites_of_a_make_rule_are_unescaped() -> None:
     assert prerequisites("unit: a.hip \\\n  my\\ dir/b.h c$$d.h\n") == ("a.hip", "my dir/b.h", "c$d.h")
 

@@ -27,7 +27,7 @@ _ABSENT = {
     "nppif": "nppi", "nppig": "nppi", "nppim": "nppi", "nppist": "nppi", "nppisu": "nppi", "nppitc": "nppi",
     "npps": "npps",
 }  # fmt: skip
-_UNDEFINED = re.compile(r"(\S*): in function `([^']*)'|undefined reference to [`']([^'(]+)")
+_UNDEFINED = re.compile(r": in function `([^']*)'|(?:(\S+:\d+): )?undefined reference to [`']([^'(]+)")
 _LIBRARY_FILE = re.compile(r"lib([-\w+]+?)\.(?:so(?:\.[\d.]+)?|a)$")
 
 
@@ -49,14 +49,21 @@ def is_absent(word: str) -> bool:
 
 
 def absent_calls(message: str) -> list[str]:
-    """Of a linker's message, the calls of libraries that nothing stands in for: library, function and caller."""
+    """Of a linker's message, the calls of libraries that nothing stands in for: library, function and caller.
+
+    A call that was inlined is named by the function that it stands in.
+    """
     found: dict[str, None] = {}
+    told = set[tuple[str, str]]()
     caller = ""
-    for _, function, missing in _UNDEFINED.findall(message):
+    for function, line, missing in _UNDEFINED.findall(message):
         caller = function or caller
         library = next((name for name, start in _ABSENT.items() if re.match(start, missing or "")), None)
-        if missing and library:
-            found[f"{caller or 'the program'} calls {missing}: lib{library} has no stand-in on the emulator"] = None
+        if not missing or not library or (line, missing) in told:
+            continue
+        if line:
+            told.add((line, missing))
+        found[f"{caller or 'the program'} calls {missing}: lib{library} has no stand-in on the emulator"] = None
     return list(found)
 
 
