@@ -82,6 +82,7 @@ _API_HEADERS = (  # what the sources include of the application's headers
     "simt/host_unsupported.h",
     "simt/host_unsupported_cuda.h",
     "simt/host_unsupported_hip.h",
+    "simt/linkage.h",
     "simt/nvml_functions.h",
     "simt/graph_types.h",
     "simt/texture_types.h",

@@ -40,3 +40,32 @@ def test_hips_small_formats_serve_host_files(tmp_path: Path) -> None:
     source.write_text(f"{headers}#include <hipblas/hipblas.h>\n{body}")
     _built("g++", source, tmp_path / "app", "-std=c++17", "-D__HIP_PLATFORM_AMD__")
     assert subprocess.run([str(tmp_path / "app")], timeout=60).returncode == 0
+
+
+@pytest.mark.parametrize("standard", ["c99", "c17"])
+def test_the_first_interface_of_cublas_serves_programs_in_c(standard: str, tmp_path: Path) -> None:
+    _built("gcc", PROGRAMS / "first_blas.c", tmp_path / "app.o", f"-std={standard}", "-c")
+
+
+@pytest.mark.parametrize("header", ["cublas_v2", "cublasLt", "curand"])
+@pytest.mark.parametrize("compiler", ["gcc", "g++"])
+def test_a_librarys_header_serves_beside_a_real_runtimes(compiler: str, header: str, tmp_path: Path) -> None:
+    """As on a machine with a toolkit that lacks the library: host files see the toolkit's runtime and our library."""
+    for name in ("cuda_runtime_api", "cuda_runtime", "cuda_fp16", "cuda_bf16", "cuComplex", "library_types"):
+        (tmp_path / f"{name}.h").write_text('#include "real.h"\n')
+    (tmp_path / "real.h").write_text(
+        "#pragma once\n#include <stddef.h>\n"
+        "typedef struct CUstream_st* cudaStream_t;\n"
+        "typedef struct { float x, y; } cuComplex;\ntypedef struct { double x, y; } cuDoubleComplex;\n"
+        "struct __half { unsigned short x; };\n"
+        "typedef enum cudaDataType_t { CUDA_R_32F, CUDA_R_64F, CUDA_R_16F, CUDA_C_64F, CUDA_R_32I } cudaDataType;\n"
+        "#ifndef __cplusplus\ntypedef enum cudaDataType_t cudaDataType_t;\n#endif\n"
+        "typedef enum libraryPropertyType_t { MAJOR_VERSION } libraryPropertyType;\n"
+    )
+    for name in ("cublas_v2.h", "cublasLt.h", "curand.h"):
+        (tmp_path / name).symlink_to(include_directory() / name)
+    (tmp_path / "simt").symlink_to(include_directory() / "simt")
+    (tmp_path / ("app.c" if compiler == "gcc" else "app.cpp")).write_text(f"#include <{header}.h>\n")
+    command = [compiler, "-fsyntax-only", "-I.", "app.c" if compiler == "gcc" else "app.cpp"]
+    built = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert built.returncode == 0, built.stderr

@@ -8,6 +8,7 @@
 #include "cuda_fp16.h"
 #include "cuda_runtime_api.h"
 #include "library_types.h"
+#include <simt/linkage.h>
 #include <stdint.h>
 
 #define CUBLASWINAPI

@@ -3,6 +3,7 @@
 #define CURAND_H_
 
 #include "cuda_runtime.h"
+#include <simt/linkage.h>
 
 typedef struct curandGenerator_st* curandGenerator_t;
 typedef enum curandStatus {

@@ -2,6 +2,7 @@
 #ifndef SIMT_HOST_TYPES_H
 #define SIMT_HOST_TYPES_H
 
+#include <simt/linkage.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,15 +25,5 @@
 #define SIMT_JOIN2(a, b) a##b
 #define SIMT_JOIN(a, b) SIMT_JOIN2(a, b)
 #define SIMT_T(name) SIMT_JOIN(SIMT_PREFIX, name)
-
-#if defined(__cplusplus)
-#define SIMT_OR(value) = value
-#define SIMT_C_BEGIN extern "C" {
-#define SIMT_C_END }
-#else
-#define SIMT_OR(value)
-#define SIMT_C_BEGIN
-#define SIMT_C_END
-#endif
 
 #endif
