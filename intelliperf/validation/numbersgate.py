@@ -16,6 +16,7 @@ from intelliperf.validation.buffers.algebra import Level
 from intelliperf.validation.buffers.tolerance import Steadiness
 from intelliperf.validation.calibration import BASE, Calibration
 from intelliperf.validation.checker import Checker
+from intelliperf.validation.edits.hostcode import Needs
 from intelliperf.validation.othernumbers import (
     ALTERATIONS,
     COPIES,
@@ -270,6 +271,7 @@ class NumbersGate:
     def _by_ways(self, trial: Trial, alterations: Sequence[Alteration], calibration: Calibration) -> Interception:
         """What both versions' launches are altered by, whatever the alterations are of."""
         return Interception(
+            kernels=_of_target_alone(trial),
             other_numbers=tuple(one.way for one in alterations),
             other_kept=kept(calibration),
             other_constants=tuple(sorted(trial.compared.constants, key=_nearest_first)[:_MOST_CONSTANTS]),
@@ -394,6 +396,15 @@ class NumbersGate:
         if followed.syncs == 0:
             return Told(failed=(f"{alteration.wrong}: {_NO_ALTERATION}",))
         return Told(passed=(alteration.passed,))
+
+
+def _of_target_alone(trial: Trial) -> tuple[str, ...] | None:
+    """Where other launches are only what accepted candidates made them, which were judged with theirs.
+
+    How each version comes by the grids of those is not known here.
+    """
+    inherited = trial.all_geometry and trial.static.needs is Needs.NOTHING and not trial.static.beyond_target
+    return (trial.case.kernel.symbol,) if inherited else None
 
 
 def _doubts_at(observer: Observer, number: int) -> bool:

@@ -70,6 +70,24 @@ class Bench:
             )
         )
 
+    def verdict_upon(self, accepted: str, text: str, standing: Declaration) -> Verdict:
+        """Of a candidate upon an accepted one, which has declared `standing`."""
+        edit = FileEdit(self.file, content_hash(accepted), text)
+        return self.judge.judge(
+            Case(
+                candidate=Candidate((edit,), "", Origin(OriginKind.USER, "planted"), NOTHING),
+                finding=self.finding,
+                reference=self.reference,
+                baseline=self._reference("accepted", accepted),
+                sources={self.file: accepted},
+                allowed={self.file},
+                build=lambda: self._build("candidate", text),
+                logs=self.root / "candidate" / "logs",
+                reading=self._reading(accepted),
+                standing=standing,
+            )
+        )
+
     def _reading(self, original: str) -> Reading:
         """One for all candidates of an original, as in a run."""
         if original not in self._readings:

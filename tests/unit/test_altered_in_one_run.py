@@ -6,13 +6,19 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import cast
 
+import pytest
+
 from intelliperf.interception.messages import Dispatch
-from intelliperf.validation.numbersgate import Told, _seen_enough, summed, told_of
+from intelliperf.records import Kernel
+from intelliperf.validation.edits.gate import StaticVerdict
+from intelliperf.validation.edits.hostcode import Needs
+from intelliperf.validation.numbersgate import Told, _of_target_alone, _seen_enough, summed, told_of
 from intelliperf.validation.othernumbers import ALTERATIONS, TOGETHER
 from intelliperf.validation.runs.effort import Effort
 from intelliperf.validation.runs.events import Rule
 from intelliperf.validation.runs.lockstep import Followed, _Progress
 from intelliperf.validation.runs.side import Side
+from intelliperf.validation.trial import Trial
 
 ONCE = (1, 1, 1)
 DATA, LARGE = ALTERATIONS[1], ALTERATIONS[2]
@@ -76,3 +82,16 @@ def test_one_reason_is_told_where_another_way_has_altered_launches() -> None:
 
 def test_several_ways_in_one_run_have_the_effort_of_each() -> None:
     assert Effort().times(4) == Effort(4 * Effort().least_syncs, 4 * Effort().seconds)
+
+
+@pytest.mark.parametrize(
+    ("others_reshaped", "needs", "alone"),
+    [(True, Needs.NOTHING, True), (True, Needs.GEOMETRY, False), (False, Needs.NOTHING, False)],
+)
+def test_launches_that_accepted_candidates_reshaped_are_not_altered_for_another_kernel(
+    others_reshaped: bool, needs: Needs, alone: bool
+) -> None:
+    case = SimpleNamespace(kernel=Kernel("_Z5scalev", "scale"))
+    static = StaticVerdict(needs=needs)
+    trial = cast(Trial, SimpleNamespace(case=case, static=static, all_geometry=others_reshaped))
+    assert _of_target_alone(trial) == (("_Z5scalev",) if alone else None)
