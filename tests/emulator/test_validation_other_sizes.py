@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from patchbench import Bench
 
-from intelliperf.records import Outcome
+from intelliperf.records import Declaration, Outcome
 
 BODY = """  const int i = blockIdx.x * blockDim.x + threadIdx.x;
   float sum = 0.0f;
@@ -314,3 +314,39 @@ def test_a_size_is_raised_further_beside_another_that_is_one(tmp_path: Path) -> 
     few = "for (int p = threadIdx.x, turn = 0; turn < 4 && p < plane; p += blockDim.x, ++turn) sum +="
     verdict = bench.verdict(("for (int p = threadIdx.x; p < plane; p += blockDim.x) sum +=", few))
     assert verdict.outcome is Outcome.WRONG_OUTPUT, verdict.detail
+
+
+FEW_ROWS = """#include <cstdio>
+#include <vector>
+#include <hip/hip_runtime.h>
+__global__ void sums(const float* in, float* out, int columns, int rows) {
+  const int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= rows) return;
+  float sum = 0;
+  for (int c = 0; c < columns; ++c) sum += in[row * columns + c];
+  out[row] = sum;
+}
+int main() {
+  const int rows = 64, columns = 4096;
+  std::vector<float> host(rows * columns);
+  for (int i = 0; i < rows * columns; ++i) host[i] = i % 13 * 0.5f;
+  float *in, *out;
+  if (hipMalloc(&in, host.size() * 4) || hipMalloc(&out, rows * 4)) return 1;
+  if (hipMemcpy(in, host.data(), host.size() * 4, hipMemcpyHostToDevice)) return 2;
+  sums<<<(rows + 127) / 128, 128>>>(in, out, columns, rows);
+  if (hipMemcpy(host.data(), out, rows * 4, hipMemcpyDeviceToHost)) return 3;
+  std::printf("%g\\n", host[7]);
+}
+"""
+
+
+@pytest.mark.slow
+def test_a_grid_that_has_as_many_threads_as_columns_by_chance_is_altered_as_the_others_is(tmp_path: Path) -> None:
+    verdict = Bench(tmp_path, FEW_ROWS, "app.hip").verdict(
+        ("blockIdx.x * blockDim.x + threadIdx.x", "(blockIdx.x * blockDim.x + threadIdx.x) / 32"),
+        ("int c = 0; c < columns; ++c", "int c = threadIdx.x % 32; c < columns; c += 32"),
+        ("out[row] = sum;", "for (int d = 16; d; d /= 2) sum += __shfl_xor(sum, d, 32); out[row] = sum;"),
+        ("(rows + 127) / 128", "(rows + 127) / 128 * 32"),
+        declares=Declaration(geometry=True),
+    )
+    assert verdict.accepted, verdict.detail

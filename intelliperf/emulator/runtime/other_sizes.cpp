@@ -321,8 +321,14 @@ class Resizing {
     const auto [slot, value] = other.values.front();
     bool alike = false;
     const std::vector<int64_t> others = beside(slot, alike);
-    for (LaunchShape& shape : next.beside_)
-      shape.grid = fit(shape.grid, shape.block, others, now_[slot], int64_t(value), alike).grid;
+    const Fitted own = fit(grid_, block_, others, now_[slot], int64_t(value), alike);
+    bool all_suit = true;  // else every version keeps its grid
+    for (LaunchShape& shape : next.beside_) {
+      const Fitted theirs = fit(shape.grid, shape.block, others, now_[slot], int64_t(value), alike);
+      all_suit &= suits(own, theirs, shape);
+      shape.grid = theirs.grid;
+    }
+    if (!all_suit) next.beside_ = beside_;
     for (const OtherSize::Value& one : other.values) next.now_[one.slot] = int64_t(one.bytes);
     return next;
   }
@@ -366,18 +372,15 @@ class Resizing {
     if (!std::all_of(beside_.begin(), beside_.end(), as_here)) return false;
     const bool mode = size < kLeastSize && !parts;
     Fitted fitted = mode ? Fitted{true, false, grid_, 0} : fit(grid_, block_, others, size, value, alike);
-    bool suits = true;
+    bool all_suit = true;
     for (const LaunchShape& shape : beside_) {
-      if (goes_by(*kernel_, slot.parameter)) break;  // each version's grid is known
-      const Fitted theirs = fit(shape.grid, shape.block, others, size, value, alike);
-      suits &= mode || theirs.matched == fitted.matched;
-      // Each grid may go with the size in a way of its own, which leaves another part of the larger one out.
-      if (tiled_ && !mode) suits &= fitted.matched ? theirs.dimensions == fitted.dimensions : shape.grid == grid_;
+      if (mode || goes_by(*kernel_, slot.parameter)) break;  // each version's grid is known
+      all_suit &= suits(fitted, fit(shape.grid, shape.block, others, size, value, alike), shape);
     }
     const bool named = std::find(slot.constants.begin(), slot.constants.end(), value) != slot.constants.end();
     const bool larger = value > size && !slot.boolean && !(mode && (named || size == 0));
-    if (larger && (!may_grow_ || !suits || only_candidates_goes_by(*kernel_, slot.parameter))) return false;
-    if (!suits) fitted.grid = grid_;  // a grid for more is one for less
+    if (larger && (!may_grow_ || !all_suit || only_candidates_goes_by(*kernel_, slot.parameter))) return false;
+    if (!all_suit) fitted.grid = grid_;  // a grid for more is one for less
     // More threads than a size that nobody compares with anything: a check that a candidate has would show.
     if (value < size && !mode && (parts ? alike : !slot.compared)) return false;
     other =
@@ -393,6 +396,12 @@ class Resizing {
   }
 
  private:
+  // Each grid may go with the size in a way of its own, which leaves another part of the larger one out.
+  bool suits(const Fitted& own, const Fitted& theirs, const LaunchShape& shape) const {
+    if (theirs.matched != own.matched) return false;
+    return !tiled_ || (own.matched ? theirs.dimensions == own.dimensions : shape.grid == grid_);
+  }
+
   // The launch's other integers. `alike`: one of them has the same value.
   std::vector<int64_t> beside(size_t i, bool& alike) const {
     std::vector<int64_t> others;
