@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from intelliperf.dropins.frontend import CompilerMessage
 from intelliperf.emulator.backend import EmulatorBackend
+from intelliperf.emulator.compiler.rtc import answer_request
 from intelliperf.processes.process import Completed, run
 
 PROGRAMS = Path(__file__).parent / "breadth"
@@ -50,3 +52,16 @@ def test_lines_of_a_source_compiled_at_run_time_are_the_programs_own(tmp_path: P
     (kernel,) = json.loads(done.tail("stdout"))["kernels"]
     assert kernel["name"] == "scale"
     assert {(Path(line["file"]).name, line["line"]) for line in kernel["lines"]} >= {("scale.cu", 3)}
+
+
+@pytest.mark.parametrize(("name", "told"), [("bad.cu", "bad.cu:2:"), ("", "default_program:2:")])
+def test_errors_name_the_source_and_headers_as_the_program_does(name: str, told: str, tmp_path: Path) -> None:
+    (tmp_path / "headers").mkdir()
+    texts = {"source": '#include "own.h"\n__global__ void k() { nothing(); worse(); }\n', "name": name}
+    for file, text in {**texts, "options": "", "expressions": "", "headers/own.h": "void worse(int);\n"}.items():
+        (tmp_path / file).write_text(text)
+    with pytest.raises(CompilerMessage) as refused:
+        answer_request("cuda", "h100", str(tmp_path))
+    places = [line.split(" ")[0] for line in str(refused.value).splitlines() if ": error:" in line or ": note:" in line]
+    assert told in str(refused.value) and "own.h:1:" in str(refused.value)
+    assert not any("/" in place for place in places)

@@ -14,13 +14,14 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from intelliperf.devices.models import DEFAULT_TARGETS
 from intelliperf.dropins.arguments import parse
 from intelliperf.dropins.command import Source
 from intelliperf.dropins.compilelog import unit_of
-from intelliperf.dropins.frontend import Unit
+from intelliperf.dropins.frontend import CompilerMessage, Unit
 from intelliperf.dropins.toolchain import Toolchain, find_toolchain, write_atomically
 from intelliperf.emulator.compiler.cache import file_hash, kept_state
 from intelliperf.emulator.compiler.unit import CompiledModule, compile_module
@@ -146,12 +147,24 @@ def _kernel_name(symbol: str) -> str:
 def _compile(
     place: Path, unit: Unit, expressions: Sequence[str], toolchain: Toolchain, key: str
 ) -> tuple[bytes, list[str], str]:
-    made = compile_module(unit, toolchain)
+    try:
+        made = compile_module(unit, toolchain)
+    except CompilerMessage as error:
+        raise CompilerMessage(_in_its_names(str(error), place, unit)) from error
+    made = replace(made, warnings=_in_its_names(made.warnings, place, unit))
     names = _names(made.host_assembly, len(expressions))
     if not any(Path(file).is_relative_to(place) for file in made.dependencies):
         with contextlib.suppress(StorageFull):
             _keep(key, made, names, unit.directory)
     return made.container, names, made.warnings
+
+
+def _in_its_names(said: str, place: Path, unit: Unit) -> str:
+    """What the compiler said, with the names that the program gave its source and headers, not those of our copies."""
+    name = (place / "name").read_text(encoding="utf-8", errors="surrogateescape") or "default_program"
+    for directory in _headers(place):
+        said = said.replace(f"{directory}/", "")
+    return said.replace(str(unit.source), name)
 
 
 # ---- answers that are kept: the container, and beside it what it was made of
