@@ -44,6 +44,9 @@ template <class T, class Work>
 int call(BlasHandle* handle, const char* name, double products, std::vector<Extent2D> reads,
          std::vector<Extent2D> writes, Work work, bool waits = false) {
   if (!handles().count(handle)) return kBlasNotInitialized;
+  for (const std::vector<Extent2D>* extents : {&reads, &writes})
+    for (const Extent2D& extent : *extents)
+      if (!extent.base && extent.bytes) return kBlasInvalidPointer;
   const LibraryCall what{name, products * kFlops<T>, kDouble<T>, std::move(reads), std::move(writes)};
   return blas_status(run_library_call(what, handle->stream, waits, std::move(work)));
 }
@@ -54,9 +57,14 @@ bool to_host(const BlasHandle* handle) {
 }
 
 bool bad(int64_t lda, int64_t rows) { return lda < (rows > 1 ? rows : 1); }
+template <class... P>
+bool missing(const P*... pointers) {
+  return ((pointers == nullptr) || ...);
+}
 
 template <class T>
 int axpy(const char* name, BlasHandle* handle, int n, const T* alpha, const T* x, int incx, T* y, int incy) {
+  if (missing(alpha)) return kBlasInvalidPointer;
   return call<T>(handle, name, n, {vector(x, n, incx), vector(y, n, incy)}, {vector(y, n, incy)},
                  [=, a = *alpha, from = begin(x, n, incx), to = begin(y, n, incy)] {
                    for (int64_t i = 0; i < n; ++i) to[i * incy] += a * from[i * incx];
@@ -64,6 +72,7 @@ int axpy(const char* name, BlasHandle* handle, int n, const T* alpha, const T* x
 }
 template <class T>
 int scal(const char* name, BlasHandle* handle, int n, const T* alpha, T* x, int incx) {
+  if (missing(alpha)) return kBlasInvalidPointer;
   return call<T>(handle, name, n / 2.0, {vector(x, n, incx)}, {vector(x, n, incx)}, [=, a = *alpha] {
     for (int64_t i = 0; i < n; ++i) x[i * incx] *= a;
   });
@@ -183,6 +192,7 @@ int gemv(const char* name, BlasHandle* handle, int operation, int m, int n, cons
          const T* x, int incx, const T* beta, T* y, int incy) {
   const int rows = operation == blas::kPlain ? m : n, columns = operation == blas::kPlain ? n : m;
   if (bad(lda, m)) return kBlasInvalidValue;
+  if (missing(alpha, beta)) return kBlasInvalidPointer;
   return call<T>(handle, name, double(m) * n, {matrix(a, m, n, lda), vector(x, columns, incx)}, {vector(y, rows, incy)},
                  [=, p = *alpha, q = *beta, from = begin(x, columns, incx), to = begin(y, rows, incy)] {
                    for (int64_t row = 0; row < rows; ++row) {
@@ -197,6 +207,7 @@ template <class T>
 int symv(const char* name, BlasHandle* handle, int fill, int n, const T* alpha, const T* a, int lda, const T* x,
          int incx, const T* beta, T* y, int incy) {
   if (bad(lda, n)) return kBlasInvalidValue;
+  if (missing(alpha, beta)) return kBlasInvalidPointer;
   return call<T>(handle, name, double(n) * n, {matrix(a, n, n, lda), vector(x, n, incx)}, {vector(y, n, incy)},
                  [=, p = *alpha, q = *beta, from = begin(x, n, incx), to = begin(y, n, incy)] {
                    for (int64_t row = 0; row < n; ++row) {
@@ -214,6 +225,7 @@ template <class T, class Change>
 int rank_one(const char* name, BlasHandle* handle, int m, int n, const T* alpha, const T* x, int incx, const T* y,
              int incy, T* a, int lda, Change changed) {
   if (bad(lda, m)) return kBlasInvalidValue;
+  if (missing(alpha)) return kBlasInvalidPointer;
   return call<T>(handle, name, double(m) * n, {vector(x, m, incx), vector(y, n, incy), matrix(a, m, n, lda)},
                  {matrix(a, m, n, lda)}, [=, p = *alpha, u = begin(x, m, incx), v = begin(y, n, incy)] {
                    for (int64_t column = 0; column < n; ++column)
@@ -289,6 +301,7 @@ int trsm(const char* name, BlasHandle* handle, int side, int fill, int operation
          const T* alpha, const T* a, int lda, T* b, int ldb) {
   const int order = side == blas::kLeft ? m : n;
   if (bad(lda, order) || bad(ldb, m)) return kBlasInvalidValue;
+  if (missing(alpha)) return kBlasInvalidPointer;
   return call<T>(handle, name, double(m) * n * order / 2, {matrix(a, order, order, lda), matrix(b, m, n, ldb)},
                  {matrix(b, m, n, ldb)}, [=, p = *alpha] {
                    // X op(A) = B is op(A)^T X^T = B^T: rows of B against the transposed triangle.
@@ -313,6 +326,7 @@ int trmm(const char* name, BlasHandle* handle, int side, int fill, int operation
          const T* alpha, const T* a, int lda, const T* b, int ldb, T* c, int ldc) {
   const int order = side == blas::kLeft ? m : n;
   if (bad(lda, order) || bad(ldb, m) || bad(ldc, m)) return kBlasInvalidValue;
+  if (missing(alpha)) return kBlasInvalidPointer;
   return call<T>(handle, name, double(m) * n * order / 2, {matrix(a, order, order, lda), matrix(b, m, n, ldb)},
                  {matrix(c, m, n, ldc)}, [=, p = *alpha] {
                    const std::vector<T> full = triangle(fill, operation, diagonal, order, a, lda);
@@ -331,6 +345,7 @@ int gemm(const char* name, BlasHandle* handle, int transa, int transb, int m, in
   const bool flat_a = transa == blas::kPlain, flat_b = transb == blas::kPlain;
   if (m < 0 || n < 0 || k < 0 || bad(lda, flat_a ? m : k) || bad(ldb, flat_b ? k : n) || bad(ldc, m))
     return kBlasInvalidValue;
+  if (missing(alpha, beta)) return kBlasInvalidPointer;
   return call<T>(handle, name, double(m) * n * k,
                  {matrix(a, flat_a ? m : k, flat_a ? k : m, lda), matrix(b, flat_b ? k : n, flat_b ? n : k, ldb)},
                  {matrix(c, m, n, ldc)},
@@ -349,6 +364,7 @@ int batched(const char* name, BlasHandle* handle, int transa, int transb, int m,
     reads.push_back(matrix(b, flat_b ? k : n, flat_b ? n : k, ldb));
     writes.push_back(matrix(c, m, n, ldc));
   }
+  if (missing(alpha, beta)) return kBlasInvalidPointer;
   return call<T>(handle, name, double(m) * n * k * batches, std::move(reads), std::move(writes),
                  [=, p = *alpha, q = *beta] {
                    for (int batch = 0; batch < batches; ++batch) {
@@ -366,6 +382,7 @@ template <class T>
 int gemm_batched(const char* name, BlasHandle* handle, int transa, int transb, int m, int n, int k, const T* alpha,
                  const T* const a[], int lda, const T* const b[], int ldb, const T* beta, T* const c[], int ldc,
                  int batches) {
+  if (missing(a, b, c)) return kBlasInvalidPointer;
   return batched(name, handle, transa, transb, m, n, k, alpha, lda, ldb, beta, ldc, batches,
                  [=](int i) { return Places<T>{a[i], b[i], c[i]}; });
 }
@@ -381,6 +398,7 @@ int symm(const char* name, BlasHandle* handle, int side, int fill, int m, int n,
          const T* b, int ldb, const T* beta, T* c, int ldc) {
   const int order = side == blas::kLeft ? m : n;
   if (bad(lda, order) || bad(ldb, m) || bad(ldc, m)) return kBlasInvalidValue;
+  if (missing(alpha, beta)) return kBlasInvalidPointer;
   return call<T>(handle, name, double(m) * n * order, {matrix(a, order, order, lda), matrix(b, m, n, ldb)},
                  {matrix(c, m, n, ldc)}, [=, p = *alpha, q = *beta] {
                    std::vector<T> full(size_t(order) * order);
@@ -401,6 +419,7 @@ int syrk(const char* name, BlasHandle* handle, int fill, int operation, int n, i
          int lda, const T* beta, T* c, int ldc) {
   const bool flat = operation == blas::kPlain;
   if (bad(lda, flat ? n : k) || bad(ldc, n)) return kBlasInvalidValue;
+  if (missing(alpha, beta)) return kBlasInvalidPointer;
   return call<T>(handle, name, double(n) * n * k / 2, {matrix(a, flat ? n : k, flat ? k : n, lda)},
                  {matrix(c, n, n, ldc)}, [=, p = *alpha, q = *beta] {
                    std::vector<T> full(size_t(n) * n);
@@ -417,6 +436,7 @@ template <class T>
 int geam(const char* name, BlasHandle* handle, int transa, int transb, int m, int n, const T* alpha, const T* a,
          int lda, const T* beta, const T* b, int ldb, T* c, int ldc) {
   const bool flat_a = transa == blas::kPlain, flat_b = transb == blas::kPlain;
+  if (missing(alpha, beta)) return kBlasInvalidPointer;
   const T p = *alpha, q = *beta;
   std::vector<Extent2D> reads;  // what a factor of 0 leaves out may be null
   if (p != T(0)) reads.push_back(matrix(a, flat_a ? m : n, flat_a ? n : m, lda));
@@ -474,6 +494,7 @@ bool is_blas_handle(BlasHandle* handle) { return handles().count(handle) != 0; }
 // C = alpha * op(A) * op(B) + beta * C in the numbers of each, computed in float or double.
 int gemm_ex(const char* name, BlasHandle* handle, const MixedProduct& p) {
   if (!handles().count(handle)) return kBlasNotInitialized;
+  if (p.m < 0 || p.n < 0 || p.k < 0) return kBlasInvalidValue;
   return run_mixed_product(name, handle->stream, p);
 }
 
@@ -485,6 +506,8 @@ int gemm_ex(const char* name, BlasHandle* handle, const MixedProduct& p) {
 #define SIMT_STRIDE long long int
 #define SIMT_BLAS_FLOAT_COMPLEX std::complex<float>
 #define SIMT_BLAS_DOUBLE_COMPLEX std::complex<double>
+int cublas_status(int status) { return status == kBlasInvalidPointer ? int(kBlasInvalidValue) : status; }
+
 #define SIMT_GIVEN(...) __VA_ARGS__
 #define SIMT_NAMED(name, arguments) SIMT_NAMED2(name, SIMT_GIVEN arguments)
 #define SIMT_NAMED2(name, ...) (name, __VA_ARGS__)
@@ -494,15 +517,15 @@ extern "C" {
 #define SIMT_FILL_OF(x) x
 #define SIMT_DIAG_OF(x) x
 #define SIMT_SIDE_OF(x) x
-#define SIMT_BLAS(L, l, camel, snake, parameters, arguments) \
-  SIMT_EXPORT int cublas##L##camel parameters {              \
-    const Call call(Vendor::kCuda);                          \
-    return snake SIMT_NAMED("cublas" #L#camel, arguments);   \
+#define SIMT_BLAS(L, l, camel, snake, parameters, arguments)              \
+  SIMT_EXPORT int cublas##L##camel parameters {                           \
+    const Call call(Vendor::kCuda);                                       \
+    return cublas_status(snake SIMT_NAMED("cublas" #L#camel, arguments)); \
   }
-#define SIMT_BLAS_INDEX(l, camel, parameters, arguments)     \
-  SIMT_EXPORT int cublasI##l##camel parameters {             \
-    const Call call(Vendor::kCuda);                          \
-    return camel SIMT_NAMED("cublasI" #l #camel, arguments); \
+#define SIMT_BLAS_INDEX(l, camel, parameters, arguments)                    \
+  SIMT_EXPORT int cublasI##l##camel parameters {                            \
+    const Call call(Vendor::kCuda);                                         \
+    return cublas_status(camel SIMT_NAMED("cublasI" #l #camel, arguments)); \
   }
 #include "simt/blas_functions.h"
 #undef SIMT_BLAS
@@ -511,7 +534,8 @@ extern "C" {
   SIMT_EXPORT int cublas##L##trmm(BlasHandle* handle, int side, int uplo, int trans, int diag, int m, int n, \
                                   const T* alpha, const T* a, int lda, const T* b, int ldb, T* c, int ldc) { \
     const Call call(Vendor::kCuda);                                                                          \
-    return trmm("cublas" #L "trmm", handle, side, uplo, trans, diag, m, n, alpha, a, lda, b, ldb, c, ldc);   \
+    return cublas_status(                                                                                    \
+        trmm("cublas" #L "trmm", handle, side, uplo, trans, diag, m, n, alpha, a, lda, b, ldb, c, ldc));     \
   }
 SIMT_TRMM(S, float)
 SIMT_TRMM(D, double)

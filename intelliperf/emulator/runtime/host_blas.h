@@ -21,6 +21,7 @@ enum BlasStatus : int {  // cuBLAS's values
   kBlasInvalidValue = 7,
   kBlasExecutionFailed = 13,
   kBlasNotSupported = 15,
+  kBlasInvalidPointer = -1,  // ours: an invalid value to all but rocBLAS
 };
 int blas_status(int error);  // of the host API
 int hipblas_status(int status);

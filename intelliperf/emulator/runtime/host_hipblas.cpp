@@ -16,6 +16,7 @@ int hipblas_status(int status) {
     case kBlasAllocFailed:
       return 2;
     case kBlasInvalidValue:
+    case kBlasInvalidPointer:
       return 3;
     case kBlasNotSupported:
       return 7;
@@ -31,6 +32,8 @@ int rocblas_status(int status) {
       return 1;  // invalid handle
     case kBlasAllocFailed:
       return 5;
+    case kBlasInvalidPointer:
+      return 3;
     case kBlasInvalidValue:
       return 4;  // invalid size
     case kBlasNotSupported:
@@ -85,6 +88,7 @@ struct Given {  // the arguments that all forms have
 MixedProduct product(const Given& g, Number scale) {
   MixedProduct p;
   p.transa = g.ta - 111, p.transb = g.tb - 111, p.m = g.m, p.n = g.n, p.k = g.k;
+  if (!g.alpha || !g.beta) return p.m = -1, p;  // refused as a size
   p.alpha = blas::load(scale, g.alpha, 0), p.beta = blas::load(scale, g.beta, 0);
   p.a = g.a, p.b = g.b, p.c = g.c, p.d = g.d;
   p.a_type = Number(number_type(g.at)), p.b_type = Number(number_type(g.bt));
@@ -129,6 +133,7 @@ SIMT_EXPORT const char* hipblasStatusToString(int status) {
 }
 SIMT_EXPORT const char* rocblas_status_to_string(int status) {
   return status == 0   ? "rocblas_status_success"
+         : status == 3 ? "rocblas_status_invalid_pointer"
          : status == 4 ? "rocblas_status_invalid_size"
          : status == 2 ? "rocblas_status_not_implemented"
                        : "rocblas_status_internal_error";

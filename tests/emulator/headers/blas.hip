@@ -32,6 +32,16 @@ int main() {
   expect(rocblas_isamax(roc, m * k, a, 1, &index) == 0 && index == 7, "rocblas_isamax");
   expect(hipblasSgemm(hip, HIPBLAS_OP_N, HIPBLAS_OP_N, m, n, k, &one, a, 1, b, k, &zero, c, m) ==
              HIPBLAS_STATUS_INVALID_VALUE, "a wrong leading dimension");
+  const double alpha = 1;
+  double* none = nullptr;
+  const auto plain = rocblas_operation_none;
+  expect(rocblas_dgemm_strided_batched(roc, plain, plain, 1, 1, 1, nullptr, none, 1, 1, none, 1, 1, nullptr, none, 1, 1,
+                                       1) == rocblas_status_invalid_pointer, "no scalars");
+  expect(rocblas_dgemm(roc, plain, plain, 1, 1, 1, &alpha, none, 1, none, 1, &alpha, none, 1) ==
+             rocblas_status_invalid_pointer, "no matrices");
+  expect(hipblasDscal(hip, 1, nullptr, none, 1) == HIPBLAS_STATUS_INVALID_VALUE, "no factor");
+  expect(hipblasGemmEx(hip, HIPBLAS_OP_N, HIPBLAS_OP_N, m, n, k, nullptr, a, HIPBLAS_R_32F, m, b, HIPBLAS_R_32F, k, &zero,
+                       c, HIPBLAS_R_32F, m, HIPBLAS_R_32F, HIPBLAS_GEMM_DEFAULT) == HIPBLAS_STATUS_INVALID_VALUE, "no scalar");
   hipblasDestroy(hip);
   rocblas_destroy_handle(roc);
   return verdict();
