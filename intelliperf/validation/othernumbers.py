@@ -60,6 +60,8 @@ class Alteration:
 LARGER = "a larger size"  # what the device tells of such launches
 # Of a launch of which only the first block runs: of its own size, and then of larger ones, which would take too long.
 PART, PART_OF_LARGER = "a part of the grid", "a part of a larger launch"
+# The launch has its own size: its integers, and not their number, are beyond what a candidate's types hold.
+IN_MORE_BITS = ("integers beyond the narrower width", "integers alike in the narrower width")
 CROWDED = "the most frequent integers replaced"  # by others of the same list, even where it is in no fixed order
 # Which part it is may go by such a list.
 ONE_ROW = ("one part of a list with all of it", "a larger size, and one part of a list with all of it")
@@ -356,7 +358,7 @@ class DoubtingChecker:
             key = key_of(mine)
             if (sync.number, key) not in self.by_order or key in self.strayed:
                 continue
-            if not self.same_order.see(key, ((base, mine), (other, theirs))):
+            if not self.same_order.see(key, (base, mine), (other, theirs), base.dispatch.alteration in IN_MORE_BITS):
                 continue
             scalar = self.own.rule(key).scalar
             what = described(scalar, base, mine, other, theirs)

@@ -3,8 +3,9 @@
 The elements of a queue's rounds, or of a forest that is linked in place, depend on which thread comes first, so that no
 run of the original in another order says what they have to be. But a candidate whose threads do the same things in the
 same order makes the same of them in the same order, bit by bit. One that is seen to do so wherever the launch is no
-larger than the application's own has to do so where there are more blocks, too: a limit, or a width, of its own
-begins to count there. Of one that goes another way in any launch of the application's size, nothing follows.
+larger than the application's own has to do so where there are more blocks or larger integers, too: a limit, or a
+width, of its own begins to count there. Of one that goes another way in any launch of the application's size, nothing
+follows.
 """
 
 from __future__ import annotations
@@ -35,13 +36,22 @@ class SameOrder:
     agreed: Counter[Key] = field(default_factory=Counter)
     others: set[Key] = field(default_factory=set)  # buffers of which the candidate makes something else at that size
 
-    def see(self, key: Key, buffers: tuple[tuple[Paused, Allocation], tuple[Paused, Allocation]]) -> bool:
-        """A buffer that the order decides after a launch. Is the candidate's another, in a larger launch?"""
-        (base, mine), (other, theirs) = buffers
+    def see(
+        self,
+        key: Key,
+        original: tuple[Paused, Allocation],
+        candidate: tuple[Paused, Allocation],
+        wider: bool = False,
+    ) -> bool:
+        """A buffer that the order decides after a launch. Is the candidate's another, in a larger launch?
+
+        `wider`: or in one of larger integers.
+        """
+        (base, mine), (other, theirs) = original, candidate
         if not _same_shape(base.dispatch, other.dispatch) or mine.size != theirs.size or mine.size > _MOST_BYTES:
             return False
         same = equal(as_bytes(base.content(mine.id)), as_bytes(other.content(theirs.id)))
-        if math.prod(base.dispatch.grid) > self.own_blocks:
+        if wider or math.prod(base.dispatch.grid) > self.own_blocks:
             return not same
         if same:
             self.agreed[key] += 1

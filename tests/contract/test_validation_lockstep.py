@@ -19,7 +19,7 @@ from intelliperf.validation.buffers.elements import BYTE
 from intelliperf.validation.buffers.tolerance import Allowance, Steadiness, UserTolerance
 from intelliperf.validation.calibration import BASE, Additions, Calibration, calibrate
 from intelliperf.validation.checker import Checker
-from intelliperf.validation.othernumbers import ALTERATIONS, TWIN, DoubtingChecker
+from intelliperf.validation.othernumbers import ALTERATIONS, IN_MORE_BITS, TWIN, DoubtingChecker
 from intelliperf.validation.runs.alignment import align
 from intelliperf.validation.runs.effort import Effort
 from intelliperf.validation.runs.events import Divergence, Rule
@@ -280,6 +280,27 @@ def test_who_follows_the_order_that_decides_does_so_in_larger_launches_too(
     found = observer.unsettled("candidate")
     assert (found is not None) is refused
     assert found is None or "is as the original's" in found.detail
+
+
+def test_larger_integers_are_no_launch_of_the_references_size(tmp_path):
+    step = steps()[1]
+    described = {**step, "lie": {"alteration": IN_MORE_BITS[0]}}
+    other = {**described, "floats": {**step["floats"], "out": _SHRUNK}}
+    turned = {**step, "floats": {**step["floats"], "out": _TURNED}}
+    calibration = learnt(tmp_path, [step])
+    key = next(one for one, name in calibration.names.items() if "out" in name)
+    calibration = dataclasses.replace(calibration, allowances={key: Allowance(Steadiness.ERRATIC, BYTE)})
+    listed = {
+        BASE: [*[step] * 8, described],
+        TWIN: [*[turned] * 8, {**turned, "lie": described["lie"]}],
+        "candidate": [*[step] * 8, other],
+    }
+    runs = [SideRun(label, program(tmp_path / label.replace(" ", "-"), plan)) for label, plan in listed.items()]
+    seen = SameOrder(own_blocks(calibration.events, SYMBOL))
+    observer = DoubtingChecker(Checker(calibration), Checker(calibration), ALTERATIONS[1], same_order=seen)
+    rule = dataclasses.replace(RULE, beside=(TWIN,), doubted=observer.doubts)
+    assert not follow(setting(tmp_path), runs, rule, observer).divergences
+    assert observer.unsettled("candidate") is not None
 
 
 @pytest.mark.parametrize(("value", "why"), [(math.inf, "overflow"), (7.0, "not deterministic")])

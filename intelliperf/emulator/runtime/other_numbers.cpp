@@ -416,7 +416,8 @@ void OtherNumbers::alter_wide(const LaunchRequest& request, uint32_t variant) {
   for (const WidePart& part : wide_parts(request)) {
     const auto& [allocation, numbers, member] = part;
     const uint32_t each = numbers.of.number.bytes;
-    const bool beyond = wide.data == WideLaunch::Data::kBeyond && wide.buffer == number, kept = is_kept(*allocation);
+    const bool of_one = wide.data == WideLaunch::Data::kBeyond || wide.data == WideLaunch::Data::kFolded;
+    const bool beyond = of_one && wide.buffer == number, kept = is_kept(*allocation);
     const bool carries = wide.data == WideLaunch::Data::kCarry && each * 8 > wide.bits;
     const bool raised = (wide.data == WideLaunch::Data::kRaised || carries) && !numbers.of.constant;
     const bool equal = wide.data == WideLaunch::Data::kEqual && numbers.of.constant && each > 2;

@@ -13,6 +13,7 @@ namespace simt {
 namespace {
 
 constexpr uint64_t kMostAccesses = 8u << 20;  // accesses of a widened launch, each checked: a second or so
+constexpr uint64_t kFolds = 8;                // different integers in the lowest bits, and so many squared above them
 constexpr size_t kMostFactors = 4, kMostWidths = 2, kMostLaunches = 40;
 constexpr uint64_t kMostOfPart = 24u << 20;
 constexpr uint64_t kLeastCount = 5;  // what is below is often a mode
@@ -178,6 +179,8 @@ void widen_as(char* at, uint64_t bytes, WideLaunch::Data data, uint32_t bits, bo
     if (data == WideLaunch::Data::kGreatest) value = Value((1ull << (8 * sizeof(Value) - 1)) - 1 - chance % 2 * 2);
     if (data == WideLaunch::Data::kCarry) value = Value(held - 1 - i % 3);
     if (data == WideLaunch::Data::kRaised) value = Value(uint64_t(value) + held + 5);
+    if (data == WideLaunch::Data::kFolded && uint64_t(value) / kFolds < kFolds * kFolds)
+      value = Value(uint64_t(value) % kFolds + uint64_t(value) / kFolds * held);
     if (data == WideLaunch::Data::kBeyond && chance % 8 == 0)
       value = Value(uint64_t(value) + (chance & 64 ? held : held / 2));
     values[i] = value;
@@ -248,6 +251,9 @@ std::vector<WideLaunch> wide_launches(const LaunchRequest& request, const std::v
     if (bits > kWidest || added++ == kMostWidths) continue;
     add(own, bits);
     if (full) found.push_back({own, Data::kLowest, 0, bits});
+    for (size_t b = 0; b < buffers.size(); ++b)
+      if (buffers[b].integers && !buffers[b].constant && !buffers[b].narrow && buffers[b].kept)
+        found.push_back({own, Data::kFolded, b, bits});
     for (size_t b = 0; b < buffers.size(); ++b)
       if (buffers[b].integers && buffers[b].constant && !buffers[b].narrow) {
         found.push_back({own, Data::kBeyond, b, bits});
@@ -346,6 +352,8 @@ const char* name_of(const WideLaunch& launch) {
       return "all bits of small integers set, or large integers";
     case WideLaunch::Data::kBeyond:
       return "integers beyond the narrower width";
+    case WideLaunch::Data::kFolded:
+      return "integers alike in the narrower width";
     case WideLaunch::Data::kRaised:
       return "results that begin beyond the narrower width";
     case WideLaunch::Data::kLong:

@@ -18,6 +18,7 @@ struct WideLaunch {
     kLong,      // one part of a list that rises throughout gets longer: it may say where rows begin
     kCarry,     // the same, to the largest that the bits hold and a little less: the next addition carries
     kLowest,    // those of one and two bytes that are only read are the least that they can be: products of two add up
+    kFolded,    // integers of one buffer that is in no fixed order, alike in those bits, of which few differ
     kGreatest,  // or odd numbers near the greatest: sums of them have all their digits
   };
   OtherSize size;
