@@ -267,7 +267,7 @@ def _memory_sums(problem: Problem, place: Place, loop: Node, found: list[Access]
 def _check_memory(place: Place, loop: Node, found: list[Access], algebra: Algebra) -> None:
     """Each turn may write elements of its own only, and read of the same array what it writes."""
     addresses = Addresses(algebra)
-    written_at: dict[str, Polynomial] = {}
+    written_at: dict[str, list[Polynomial]] = {}
     known = positive(algebra, loop) | divisors(algebra, loop)
     for item in found:
         element = addresses.element(item.place)
@@ -276,21 +276,30 @@ def _check_memory(place: Place, loop: Node, found: list[Access], algebra: Algebr
         own = element.index is not None and _moves(element.index, known)
         if not element.root or element.index is None or not own:
             raise NotApplicable(f"{place}: line {item.place.line} writes to more than the turn's own element")
-        if written_at.setdefault(element.root, element.index).terms != element.index.terms:
+        mine = written_at.setdefault(element.root, [])
+        if not all(_of_one_turn(element.index, other) for other in mine):
             raise NotApplicable(f"{place}: line {item.place.line} writes to another element of the same array")
+        mine.append(element.index)
     _check_atomics(place, found, addresses)
     for item in found:
         element = addresses.element(item.place)
         if item.atomic and element.root not in written_at:
             continue
-        if element.root in written_at and (
-            element.index is None or (element.index - written_at[element.root]).terms or item.atomic
-        ):
+        index, mine = element.index, written_at.get(element.root, [])
+        if mine and (index is None or item.atomic or not all(_of_one_turn(index, other) for other in mine)):
             raise NotApplicable(
                 f"{place}: line {item.place.line} uses another element of an array that the loop writes"
             )
         if written_at and not element.root:
             raise NotApplicable(f"{place}: line {item.place.line} reads what may be written in the loop")
+
+
+def _of_one_turn(one: Polynomial, other: Polynomial) -> bool:
+    """Is it the same element, or one that no other turn has, as `2 * i` and `2 * i + 1`?"""
+    apart, step = (one - other).terms, one.factor_of(TURN).terms
+    if not apart:
+        return True
+    return set(apart) == {()} and set(step) == {()} and apart[()] % step[()] != 0
 
 
 def _check_atomics(place: Place, found: list[Access], addresses: Addresses) -> None:
