@@ -148,14 +148,17 @@ def has_openmp(toolchain: Toolchain) -> bool:
 def dialect_flags(flavour: str, flags: Sequence[str]) -> tuple[str, ...]:
     """What a GPU source gets after its own `flags`, so that clang takes what the vendors' compilers take.
 
-    nvcc and g++ warn where clang refuses: narrowing in braces, `register`, a macro right behind a string.
+    nvcc and g++ warn where clang refuses: narrowing in braces, `register`, a macro right behind a string. They and
+    ROCm's clang before 6.2 take `x.template f(…)`, which ROCm's own headers have until then.
     The vendors' headers were C++11 and C++14 for long and ours are C++17: an older standard is raised, and what
     it took away is kept.
     """
-    lenient = ("-Wno-c++11-narrowing", "-Wno-reserved-user-defined-literal") if flavour == "nvcc" else ()
+    lenient: tuple[str, ...] = ("-Wno-missing-template-arg-list-after-template-kw",)
+    if flavour == "nvcc":
+        lenient += ("-Wno-c++11-narrowing", "-Wno-reserved-user-defined-literal")
     standards = [match for flag in flags if (match := re.fullmatch(r"-std=(?:c|gnu)\+\+(\w+)", flag))]
     if not standards or standards[-1][1] not in _OLD_STANDARDS:
-        return (*lenient, "-Wno-register") if flavour == "nvcc" else ()
+        return (*lenient, "-Wno-register") if flavour == "nvcc" else lenient
     kept = ("-Wno-register", "-Wno-dynamic-exception-spec", "-D_LIBCPP_ENABLE_CXX17_REMOVED_FEATURES")
     return (*lenient, *kept, "-std=gnu++17")
 

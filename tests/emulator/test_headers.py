@@ -73,3 +73,15 @@ def test_macros_of_one_letter_do_not_reach_the_headers(tmp_path: Path) -> None:
     source.write_text("#include <hip/hip_runtime.h>\n__global__ void k(T* o) { o[N] = M; }\nint main() {}\n")
     built = compiled(source, tmp_path / "macros", "-DT=float", "-DN=1", "-DM=2", "-DF=3", "-DA=4", "-DK=5", "-DX=6")
     assert built.status == 0, built.said
+
+
+@pytest.mark.parametrize("suffix", [".hip", ".cu"])
+def test_a_template_keyword_may_stand_before_a_name_without_arguments(suffix: str, tmp_path: Path) -> None:
+    """As in ROCm's own headers before 6.2, whose clang took it."""
+    source = tmp_path / f"a{suffix}"
+    source.write_text(
+        "struct S { template <class T> __device__ void put(T* at) { *at = 1; } };\n"
+        "template <class X> __global__ void k(int* o) { X().template put(o); }\n"
+        "template __global__ void k<S>(int*);\nint main() {}\n"
+    )
+    assert compiled(source, tmp_path / "a").status == 0
