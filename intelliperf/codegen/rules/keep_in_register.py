@@ -3,7 +3,8 @@
 `y[i] = 0; for (...) y[i] += e;` goes to memory and back in each turn wherever the compiler has to take it that `e` may
 be read from there. Proof obligations: the loop uses the array at places alone that stay, and that are the same or
 provably apart; it does not leave the function, meet other threads or hand the array on; what is kept was stored right
-before, by the same threads, so that no memory is touched that was not.
+before, by the same threads, so that no memory is touched that was not. Members of records count as elements where no
+union, bit field or reference may be behind them.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 For operations in which order and grouping do not matter, floating-point sums up to rounding. Where the index has no
 small limit that is known when the kernel is compiled, the copy holds the beginning of the table, and atomics on what
-lies behind it go to the table as before. Proof obligations: nothing else in the kernel uses the table; the beginning
-and the end of the kernel are reached by all threads. Entries that are still neutral are not written back, so no memory
-is touched that the original leaves alone.
+lies behind it go to the table as before. Several atomics on one table share its copy. Proof obligations: nothing else
+in the kernel uses the table; the beginning and the end of the kernel are reached by all threads. Entries that are
+still neutral are not written back, so no memory is touched that the original leaves alone.
 """
 
 from __future__ import annotations
