@@ -15,6 +15,7 @@ _FRAME = re.compile(r'^  File "([^"]+)", line (\d+)', re.MULTILINE)
 _FAILED_AT = re.compile(r"^(\S+\.py:\d+): \w+")  # as pytest shows the place of a failure
 _OF_KERNELS = "intelliperf: kernel "
 _FAULTS = 2
+_BOXES = re.compile(r"(?:^-{40,}\n(?:(?!-{40}).*\n)+-{40,}\s*)+\Z", re.MULTILINE)  # Open MPI's
 _SAID_LINES = 6
 _PYTEST = {  # its exit statuses that no patch changes; 1, failed tests, may be how a run always ends
     2: "pytest was interrupted, or could not import a test file: the same command has to succeed by itself",
@@ -70,11 +71,15 @@ def last_output(completed: Completed, project: Path | None = None) -> str:
     """The last lines of stderr, else of stdout, as a continuation of a sentence; may be empty.
 
     Of a Python program that an exception ended: the exception, the line of `project` that led to it, and before them
-    what the emulator said of kernels; of a test that pytest ran: what failed, and where.
+    what the emulator said of kernels; of a test that pytest ran: what failed, and where. What a launcher as mpirun says
+    in boxes at the end comes behind the program's own words, and in one line.
     """
     texts = [without_secrets(completed.tail(stream, 8192)).strip() for stream in ("stderr", "stdout")]
     found = [_exception(text, project) or _failed_test(text) for text in texts] if project is not None else []
-    lines = next(filter(None, (*found, *(text.splitlines()[-_SAID_LINES:] for text in texts))), [])
+    own = [_BOXES.sub("", text).strip() for text in texts]
+    boxed = [match[0].strip().splitlines()[1] for text in texts if (match := _BOXES.search(text))][:1]
+    said = next((text.splitlines()[-_SAID_LINES:] for text in own if text), [])
+    lines = next(filter(None, (*found, [*said, *boxed])), [])
     shown = " | ".join(line[:_SAID_CHARACTERS] for line in lines)
     return f"; last output: {shown}" if lines else ""
 

@@ -155,6 +155,15 @@ def test_a_secret_that_a_program_prints_is_blanked_in_messages(tmp_path: Path) -
     assert last_output(done) == "; last output: no such key: [REDACTED]"
 
 
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_a_programs_own_words_come_before_those_of_its_launcher(stream: str, tmp_path: Path) -> None:
+    line = "-" * 74
+    boxes = f"{line}\nPrimary job terminated normally, but\n1 process did not.\n{line}\n{line}\nmpirun: 3\n{line}"
+    script = f"import sys; print('sum 7 of 8', file=sys.{stream}); print({boxes!r}, file=sys.stderr)"
+    done = run(python(script), tmp_path, 20, tmp_path, "x")
+    assert last_output(done) == "; last output: sum 7 of 8 | Primary job terminated normally, but"
+
+
 def test_what_leaves_its_process_group_is_ended_with_the_child(tmp_path: Path) -> None:
     long = f"300.{os.getpid()}"  # nobody else sleeps as long
     script = f"setsid sleep {long}1 & setsid sh -c 'sleep {long}2 & exec sleep {long}3' & sleep 0.3"
