@@ -17,7 +17,8 @@ __global__ void probe(const unsigned* wanted, const unsigned* keys, const unsign
   if (i >= n) return;
   unsigned at = wanted[i] * 0x9E3779B1u >> 8 & mask, number = ~0u;
   for (int turn = 0; (VARIANT != 1 || turn < 16) && keys[at] != ~0u; ++turn) {
-    if (keys[at] == wanted[i]) {
+    if (VARIANT == 3 ? static_cast<unsigned short>(keys[at]) == static_cast<unsigned short>(wanted[i])
+                     : keys[at] == wanted[i]) {
       number = numbers[at];
       break;
     }
@@ -58,3 +59,8 @@ def variants(tmp_path_factory: pytest.TempPathFactory) -> Variants:
 def test_a_table_that_is_nearly_full_shows_what_a_search_leaves_out(variants: Variants, variant: int) -> None:
     altered = Interception(other_numbers=(2,), other_kept=(2, 3))
     assert "variant" in variants.followed(variant, altered).divergences
+
+
+def test_what_marks_a_free_place_stays_where_keys_are_raised_beyond_a_narrower_type(variants: Variants) -> None:
+    altered = Interception(other_numbers=(6,), other_kept=(2, 3), other_widths=(16,))
+    assert "variant" in variants.followed(3, altered).divergences

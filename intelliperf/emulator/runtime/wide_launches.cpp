@@ -119,6 +119,19 @@ std::vector<OtherSize> of_short_rows(const LaunchRequest& request, const std::ve
   return found;
 }
 
+// What stands in a quarter of the places or more may mark those that are free.
+template <class Value>
+Value usual_of(std::vector<Value> values) {
+  std::sort(values.begin(), values.end());
+  Value found = values[values.size() / 2];
+  size_t most = 0;
+  for (size_t first = 0, end = 0; first < values.size(); first = end) {
+    while (end < values.size() && values[end] == values[first]) ++end;
+    if (end - first > most) most = end - first, found = values[first];
+  }
+  return most >= values.size() / 4 ? found : values[values.size() / 2];
+}
+
 // A float of so many binary digits: so many bytes, and products of two, add up to more than these, and so do integers
 // beyond them.
 void add_digits(const LaunchRequest& request, const std::vector<Quantity>& slots,
@@ -169,7 +182,7 @@ void widen_as(char* at, uint64_t bytes, WideLaunch::Data data, uint32_t bits, bo
   const bool filled =
       data == WideLaunch::Data::kFull || data == WideLaunch::Data::kLowest || data == WideLaunch::Data::kGreatest;
   if (rising && filled) return;
-  const Value usual = median<Value>(at, count);
+  const Value usual = by_value ? usual_of(values) : median<Value>(at, count);
   for (uint64_t i = 0; i < count; ++i) {
     Value value = values[i];
     const uint64_t chance = mixed((by_value ? uint64_t(value) : i) + bits);
@@ -181,7 +194,7 @@ void widen_as(char* at, uint64_t bytes, WideLaunch::Data data, uint32_t bits, bo
     if (data == WideLaunch::Data::kRaised) value = Value(uint64_t(value) + held + 5);
     if (data == WideLaunch::Data::kFolded && uint64_t(value) / kFolds < kFolds * kFolds)
       value = Value(uint64_t(value) % kFolds + uint64_t(value) / kFolds * held);
-    if (data == WideLaunch::Data::kBeyond && chance % 8 == 0)
+    if (data == WideLaunch::Data::kBeyond && !(by_value && value == usual) && chance % 8 == 0)
       value = Value(uint64_t(value) + (chance & 64 ? held : held / 2));
     values[i] = value;
   }
