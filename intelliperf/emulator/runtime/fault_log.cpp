@@ -216,9 +216,11 @@ void note_fault(const Fault& fault) {
     made.fault.address_offset = int64_t(fault.address - owner->base);
     made.fault.allocation_bytes = owner->bytes;
   }
+  // Where nothing lies a misaligned address leads nowhere: the access itself is still to come.
+  const bool inside = owner && fault.address + fault.bytes <= owner->base + owner->bytes;
   if (fault.held)
     made.value = *fault.held;
-  else
+  else if (inside || fault.kind != FaultKind::kMisaligned)
     memcpy(&made.value, reinterpret_cast<const void*>(fault.address),
            sizeof made.value < fault.bytes ? sizeof made.value : fault.bytes);
 }
