@@ -23,7 +23,7 @@ from intelliperf.python.building import torch_memory_library
 from intelliperf.records import Application
 
 SITE = Path(__file__).resolve().parent / "site"
-EXECUTED = ("gfx90a", "gfx942")  # what the emulator executes code objects of
+EXECUTED = ("gfx90a", "gfx942", "gfx950")  # what the emulator executes code objects of
 DEFAULT_TARGET = models.DEFAULT_TARGETS["hip"]
 
 

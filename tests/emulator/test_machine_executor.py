@@ -119,7 +119,7 @@ def test_an_access_beyond_an_allocation_is_named_with_its_instruction(image: Pat
 
 def test_code_for_another_chip_is_refused_by_its_name(tmp_path: Path) -> None:
     done = launch("", code_object("KERNEL void none() {}", "gfx1100", tmp_path), tmp_path)
-    assert "it is for gfx1100, whose code cannot be executed; gfx90a and gfx942 can" in done.err
+    assert "it is for gfx1100, whose code cannot be executed; gfx90a, gfx942 and gfx950 can" in done.err
     assert done.returncode != 0
 
 

@@ -13,9 +13,10 @@ import intelliperf
 
 pytestmark = pytest.mark.gfx90a
 _LLVM = Path("/usr/lib/llvm-19/lib/libLLVM-19.so")
+_NEWER = tuple(Path(f"/usr/lib/llvm-{number}/lib/libLLVM.so") for number in range(30, 19, -1))  # these know gfx950
 _TABLES = Path(intelliperf.__file__).parent / "emulator" / "machine" / "opcodes.cpp"
 _TABLE = re.compile(r"constexpr char k(\w+)Names\[\] =\n((?:    \".*\"\n?)+);")
-_CHIPS = ("gfx90a", "gfx942")
+_CHIPS = ("gfx90a", "gfx942", "gfx950")
 _V = 0x100  # v0 as a source
 # Format → bits of the number, and words with the number in its place, the more particular operands later.
 _WORDS = {
@@ -58,9 +59,18 @@ _ANOTHER_FORMAT = {  # numbers with which the word is of another one
 }
 
 
+def _library_for(chip: str) -> Path:
+    if chip != "gfx950":
+        return _LLVM
+    newer = next((path for path in _NEWER if path.exists()), None)
+    if newer is None:
+        pytest.skip("no LLVM that knows gfx950: 20 or later")
+    return newer
+
+
 class _Disassembler:
     def __init__(self, chip: str) -> None:
-        self._library = ctypes.CDLL(str(_LLVM))
+        self._library = ctypes.CDLL(str(_library_for(chip)))
         for part in ("TargetInfo", "TargetMC", "Disassembler"):
             getattr(self._library, f"LLVMInitializeAMDGPU{part}")()
         make = self._library.LLVMCreateDisasmCPU
@@ -92,7 +102,8 @@ def _tables() -> Mapping[str, Mapping[int, tuple[str, ...]]]:
 
 
 def _of_each(names: str) -> tuple[str, ...]:
-    return tuple("" if one == "-" else one for one in (names.split("|") if "|" in names else [names] * len(_CHIPS)))
+    each = names.split("|")
+    return tuple("" if one == "-" else one for one in each + each[-1:] * (len(_CHIPS) - len(each)))
 
 
 def _told(tables: Mapping[str, Mapping[int, tuple[str, ...]]], form: str, number: int, chip: int) -> str:

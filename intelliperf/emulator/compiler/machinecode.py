@@ -15,7 +15,7 @@ from intelliperf.errors import ToolchainError
 
 EXECUTOR = "INTELLIPERF_EXECUTOR"  # of builds: which executor the device code is for
 MACHINE = "machine"
-EXECUTED = ("gfx90a", "gfx942")  # architectures whose code the runtime executes
+EXECUTED = ("gfx90a", "gfx942", "gfx950")  # architectures whose code the runtime executes
 
 
 def machine_code_wanted() -> bool:
@@ -31,8 +31,8 @@ def machine_container(unit: Unit, work: Path, rule: Path, toolchain: Toolchain, 
     architecture = str(unit.device["architecture"])
     if architecture not in EXECUTED:
         raise CompilerMessage(
-            f"error: --executor machine executes the code of {' and '.join(EXECUTED)}, not of {architecture}; "
-            "give --target mi250x or mi300x\n"
+            f"error: --executor machine executes the code of {', '.join(EXECUTED[:-1])} and {EXECUTED[-1]}, "
+            f"not of {architecture}; give --target mi250x, mi300x or mi350x\n"
         )
     if unit.relocatable:
         raise CompilerMessage("error: --executor machine does not link device code of several files (-fgpu-rdc)\n")

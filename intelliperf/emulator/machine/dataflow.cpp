@@ -128,7 +128,7 @@ void Dataflow::read_vector(const Instruction& i, Flow& flow) const {
   }
   flow.writes.push_back({i.destination, count});
   if (wide && begins_any(i, {"v_cvt_", "v_frexp_exp"})) flow.keeps = true;  // one side alone may be wide
-  if (begins(i, "v_swap")) {
+  if (begins_any(i, {"v_swap", "v_permlane16_swap", "v_permlane32_swap"})) {
     flow.writes.push_back({uint16_t(i.source[0].row()), 1});
     flow.reads.push_back({i.destination, 1});
   }
@@ -171,7 +171,7 @@ void Dataflow::read_memory(const Instruction& i, Flow& flow) const {
     flow.reads.push_back({uint16_t(i.source[1].row()), twice});
     if (lds && !moves) flow.reads.push_back({uint16_t(i.source[2].row()), twice});
   }
-  flow.effect = !scratch && (i.access == Access::kStore || i.access == Access::kAtomic);
+  flow.effect = !scratch && (i.access == Access::kStore || i.access == Access::kAtomic || i.to_lds);
   if (scratch && i.access == Access::kLoad) flow.reads.push_back({kScratch, 1});
   if (scratch && i.access == Access::kStore) {
     flow.writes.push_back({kScratch, 1});
@@ -180,7 +180,8 @@ void Dataflow::read_memory(const Instruction& i, Flow& flow) const {
   }
   const bool returns =
       i.access == Access::kLoad || moves || (i.access == Access::kAtomic && (i.glc || has(name_of(i), "_rtn")));
-  if (!returns) return;
+  if (i.to_lds) flow.reads.push_back({kScalars + kM0, 1});
+  if (!returns || i.to_lds) return;
   flow.writes.push_back({i.destination, words});
   flow.keeps = has(name_of(i), "d16");
 }

@@ -158,7 +158,7 @@ void read_flat(Instruction& i, Family family) {
   i.op_sel = uint8_t(field(word, 14, 15));  // segment: flat, scratch, global
   i.immediate = i.op_sel == 0 ? int32_t(field(word, 0, 11)) : sign_extended(field(word, 0, 12), 13);
   i.glc = bit(word, 16);
-  i.system = family == Family::kGfx942 && bit(word, 25);
+  i.system = family != Family::kGfx90a && bit(word, 25);
   i.source[0] = vector_source(field(more, 0, 7));
   i.source[1] = vector_source(data_register(field(more, 8, 15), accumulator));
   i.source[2] = any_source(field(more, 16, 22));  // scalar address; 0x7F: none
@@ -172,9 +172,9 @@ void read_buffer(Instruction& i, Family family) {
   const bool accumulator = bit(more, 23);
   i.immediate = int32_t(field(word, 0, 11));
   i.glc = bit(word, 14);
-  i.system = family == Family::kGfx942 && bit(word, 15);
+  i.system = family != Family::kGfx90a && bit(word, 15);
   i.op_sel = uint8_t(field(word, 12, 13));  // offen, idxen
-  if (bit(word, 16)) throw Stop("buffer access to LDS");
+  i.to_lds = bit(word, 16);
   i.source[0] = vector_source(field(more, 0, 7));
   i.source[1] = vector_source(data_register(field(more, 8, 15), accumulator));
   i.source[2] = any_source(field(more, 24, 31));
@@ -243,6 +243,9 @@ std::string memory_operands(const Instruction& i) {
   } else if (i.format == Format::kBuffer) {
     base = ", " + range_name(i.scalar_destination, 4) + ", " + operand_name(i.source[2].code);
   }
+  const std::string lds = i.to_lds ? " lds" : "";
+  if (i.format == Format::kBuffer && i.to_lds) return " " + address + base + offset_text(i) + lds;
+  if (i.to_lds) return " " + address + base + offset_text(i);
   const bool loads = i.access == Access::kLoad, returns = loads || (i.access == Access::kAtomic && i.glc);
   if (i.format == Format::kBuffer) return " " + result + ", " + address + base + offset_text(i);
   return " " + (returns ? result + ", " : std::string()) + address + (loads ? std::string() : ", " + data) + base +
@@ -333,7 +336,7 @@ bool bind(const std::string& mnemonic, Instruction& i) {
       break;
   }
   return bind_compare(mnemonic, i) || bind_cross_lane(mnemonic, i) || bind_matrix(mnemonic, i) ||
-         bind_minis(mnemonic, i) || bind_vector(mnemonic, i);
+         bind_minis(mnemonic, i) || bind_cdna4(mnemonic, i) || bind_vector(mnemonic, i);
 }
 
 }  // namespace
@@ -357,6 +360,7 @@ void decode(uint64_t address, Family family, Instruction& i) {
   i.bytes = length_of(i);
   for (uint32_t n = i.bytes / 4; n < 3; ++n) i.words[n] = 0;
   bool known = false;
+  i.infinite_minis = family == Family::kGfx950;
   try {
     read_fields(i, family);
     i.text += operands_of(i);

@@ -12,6 +12,7 @@ bool bind_scalar(const std::string& mnemonic, Instruction& instruction);
 bool bind_vector(const std::string& mnemonic, Instruction& instruction);
 bool bind_compare(const std::string& mnemonic, Instruction& instruction);
 bool bind_cross_lane(const std::string& mnemonic, Instruction& instruction);
+bool bind_cdna4(const std::string& mnemonic, Instruction& instruction);
 bool bind_minis(const std::string& mnemonic, Instruction& instruction);
 bool bind_packed(const std::string& mnemonic, Instruction& instruction);
 bool bind_matrix(const std::string& mnemonic, Instruction& instruction);

@@ -26,7 +26,7 @@ enum class Format : uint8_t {
   kBuffer,
   kFormats
 };
-enum class Family : uint8_t { kGfx90a, kGfx942 };  // chips with one encoding
+enum class Family : uint8_t { kGfx90a, kGfx942, kGfx950 };  // chips with one encoding
 enum class Space : uint8_t { kNone, kGlobal, kLds, kScratch };
 enum class Access : uint8_t { kNone, kLoad, kStore, kAtomic };
 
@@ -74,6 +74,8 @@ struct Instruction {
   int32_t immediate = 0;  // SIMM16, memory offset
   bool clamp = false, glc = false, sdwa = false, dpp = false;
   bool system = false;          // gfx942's SC1: seen by other groups
+  bool to_lds = false;          // what a load finds goes into LDS, lane behind lane from M0 on
+  bool infinite_minis = false;  // floats of eight bits are gfx950's, see minis.h
   bool vector_address = true;   // scratch: the address has a part in a vector register
   uint8_t output_modifier = 0;  // 1: times 2, 2: times 4, 3: half
   uint8_t op_sel = 0, op_sel_high = 7, negate_high = 0;
@@ -88,6 +90,7 @@ struct Instruction {
   Counts counts;
   uint64_t range_begin = 0, range_end = 0;  // the allocation that it touched last
   uint32_t site = ~0u, block = ~0u;         // its numbers in a module's metadata; ~0: none
+  uint32_t lds_site = ~0u;                  // likewise of what it stores there, see `to_lds`
   std::shared_ptr<const void> followed;     // what a follower has found out about it
   std::string text;
 };

@@ -1,4 +1,5 @@
 // Instructions on local data share, and those that use its network to move values between lanes.
+#include <cstring>
 #include <map>
 
 #include "decode.h"
@@ -15,6 +16,10 @@ constexpr MemoryOperation load_two(uint8_t bytes, uint16_t stride) {
 }
 constexpr MemoryOperation store_two(uint8_t bytes, uint16_t stride) {
   return {Access::kStore, Width::kWords, bytes, AtomicKind::kSwap, false, 2, stride};
+}
+
+constexpr MemoryOperation load_transposed(uint8_t bits) {
+  return {Access::kLoad, Width::kWords, 8, AtomicKind::kSwap, false, 1, 1, bits};
 }
 
 using Table = std::map<std::string, MemoryOperation>;
@@ -62,6 +67,8 @@ const Table& operations() {
         {"ds_read_b64", load(Width::kWords, 8)},
         {"ds_read_b96", load(Width::kWords, 12)},
         {"ds_read_b128", load(Width::kWords, 16)},
+        {"ds_read_b64_tr_b16", load_transposed(16)},
+        {"ds_read_b64_tr_b8", load_transposed(8)},
         {"ds_read2_b32", load_two(4, 4)},
         {"ds_read2_b64", load_two(8, 8)},
         {"ds_read2st64_b32", load_two(4, 256)},
@@ -140,6 +147,30 @@ void run_lds(Wave& wave, Instruction& i) {
   }
 }
 
+void read_transposed(Wave& wave, Instruction& i) {
+  const auto& operation = *static_cast<const MemoryOperation*>(i.semantics);
+  const uint32_t bits = operation.transposed, elements = 64 / bits;
+  const LaneAddresses from = addresses_of(wave, i, uint32_t(i.immediate));
+  for (uint32_t first = 0; first < kWave; first += kTileColumns) {
+    const uint64_t tile = from.mask >> first & 0xFFFF;
+    if (tile != 0 && tile != 0xFFFF) throw Stop(i.text + " while some lanes of a tile are off");
+  }
+  observe(wave, i, Space::kLds, from, operation.bytes);
+  uint64_t words[kWave] = {};
+  LaneValues out = {};
+  for (uint64_t rest = from.mask; rest; rest &= rest - 1) {
+    const auto lane = uint32_t(__builtin_ctzll(rest));
+    std::memcpy(&words[lane], lds_at(wave, from.at[lane], operation.bytes), sizeof words[lane]);
+  }
+  for (uint32_t lane = 0; lane < kWave; ++lane)
+    for (uint32_t row = 0; row < elements; ++row) {
+      const TileElement origin = tile_element(lane, row, elements);
+      const uint64_t element = words[origin.lane] >> bits * origin.element & ((1ull << bits) - 1);
+      out.longs()[lane] |= element << bits * row;
+    }
+  write_longs(wave, i.destination, out.longs(), from.mask);
+}
+
 // ds_permute: each lane sends; ds_bpermute: each lane fetches. Addresses count bytes of a row of 64 words.
 void permute(Wave& wave, Instruction& i) {
   LaneValues out = {};
@@ -210,7 +241,7 @@ bool bind_lds(const std::string& mnemonic, Instruction& i) {
   const auto found = operations().find(mnemonic);
   if (found == operations().end()) return false;
   i.semantics = &found->second;
-  i.execute = run_lds;
+  i.execute = found->second.transposed ? read_transposed : run_lds;
   i.space = Space::kLds;
   i.access = found->second.access;
   i.access_bytes = uint8_t(found->second.bytes * found->second.addresses);

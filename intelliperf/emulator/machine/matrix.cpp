@@ -66,6 +66,12 @@ std::map<std::string, Shape> all_shapes() {
   all["v_mfma_i32_16x16x32_i8"] = {16, 32, 1, 8, Element::kByte, 2048};
   all["v_mfma_f32_16x16x8_xf32"] = {16, 8, 1, 2, Element::kShortened, 512};
   all["v_mfma_f32_32x32x4_xf32"] = {32, 4, 1, 2, Element::kShortened, 512};
+  all["v_mfma_f32_16x16x32_f16"] = {16, 32, 1, 8, Element::kHalf, 2048};  // from here on gfx950's
+  all["v_mfma_f32_32x32x16_f16"] = {32, 16, 1, 8, Element::kHalf, 2048};
+  all["v_mfma_f32_16x16x32_bf16"] = {16, 32, 1, 8, Element::kBrain, 2048};
+  all["v_mfma_f32_32x32x16_bf16"] = {32, 16, 1, 8, Element::kBrain, 2048};
+  all["v_mfma_i32_16x16x64_i8"] = {16, 64, 1, 16, Element::kByte, 4096};
+  all["v_mfma_i32_32x32x32_i8"] = {32, 32, 1, 16, Element::kByte, 4096};
   const std::pair<const char*, Element> minis[] = {{"fp8_fp8", Element::kMini44},
                                                    {"fp8_bf8", Element::kMini45},
                                                    {"bf8_fp8", Element::kMini54},
@@ -73,6 +79,8 @@ std::map<std::string, Shape> all_shapes() {
   for (const auto& [name, element] : minis) {
     all[std::string("v_mfma_f32_16x16x32_") + name] = {16, 32, 1, 8, element, 2048};
     all[std::string("v_mfma_f32_32x32x16_") + name] = {32, 16, 1, 8, element, 2048};
+    all[std::string("v_mfma_f32_16x16x128_f8f6f4 ") + name] = {16, 128, 1, 32, element, 4096};  // gfx950's, see below
+    all[std::string("v_mfma_f32_32x32x64_f8f6f4 ") + name] = {32, 64, 1, 32, element, 4096};
   }
   return all;
 }
@@ -83,7 +91,7 @@ const std::map<std::string, Shape>& shapes() {
 }
 
 using Lanes = float[kWave];
-constexpr uint32_t kMostDepth = 32;
+constexpr uint32_t kMostDepth = 128;
 
 [[maybe_unused]] float half_to_float(uint32_t half) {
   const uint32_t sign = (half & 0x8000) << 16, rest = (half & 0x7FFF) << 13;
@@ -106,10 +114,12 @@ void halves_to_floats(const uint32_t* words, uint32_t shift, float* to) {
 }
 
 // Item by item what each lane holds of a factor. `first` of the two factors.
-void unpack(Wave& wave, uint32_t row, const Shape& s, bool first, Lanes* out) {
+void unpack(Wave& wave, const Instruction& i, const Shape& s, bool first, Lanes* out) {
+  const uint32_t row = i.source[first ? 0 : 1].row();
   const bool long_mantissa =
       s.element == Element::kMini44 || s.element == (first ? Element::kMini45 : Element::kMini54);
-  const float* const table = s.element >= Element::kMini44 ? minis(long_mantissa ? 3 : 2) : nullptr;
+  const float* const table =
+      s.element >= Element::kMini44 ? minis({uint8_t(long_mantissa ? 3 : 2), i.infinite_minis}) : nullptr;
   for (uint32_t item = 0; item < s.together; ++item) {
     float* const to = out[item];
     if (s.element == Element::kFloat || s.element == Element::kShortened) {
@@ -130,7 +140,8 @@ void unpack(Wave& wave, uint32_t row, const Shape& s, bool first, Lanes* out) {
   }
 }
 
-void unpack(Wave& wave, uint32_t row, const Shape& s, bool, int32_t (*out)[kWave]) {
+void unpack(Wave& wave, const Instruction& i, const Shape& s, bool first, int32_t (*out)[kWave]) {
+  const uint32_t row = i.source[first ? 0 : 1].row();
   for (uint32_t item = 0; item < s.together; ++item)
     for (uint32_t lane = 0; lane < kWave; ++lane)
       out[item][lane] = int8_t(wave.v(row + item / 4)[lane] >> 8 * (item % 4));
@@ -197,9 +208,9 @@ void copy_sums(Wave& wave, const Instruction& i, uint32_t items, Row* to) {
 // Four rows of the result at a time, so that what they share is read once. They are neighbours among the registers.
 template <class Number, uint32_t kSide>
 void multiply_rows(Wave& wave, Instruction& i, const Shape& s) {
-  alignas(64) Number left[8][kWave], right[8][kWave];
-  unpack(wave, i.source[0].row(), s, true, left);
-  unpack(wave, i.source[1].row(), s, false, right);
+  alignas(64) Number left[32][kWave], right[32][kWave];
+  unpack(wave, i, s, true, left);
+  unpack(wave, i, s, false, right);
   const uint32_t items = s.side * s.side * s.blocks / kWave;
   Row* const out = &wave.v(i.destination);
   if (i.source[2].is_vector() && i.source[2].row() < i.destination) {  // the two may overlap
@@ -265,7 +276,7 @@ void multiply(Wave& wave, Instruction& i) {
   multiply_side<float>(wave, i, s);
 }
 
-// AMD CDNA2 and CDNA3 white papers, "peak rates": of gfx90a 512 products of halves in four cycles of a SIMD.
+// AMD CDNA2, CDNA3 and CDNA4 white papers, "peak rates": of gfx90a 512 products of halves in four cycles of a SIMD.
 uint8_t passes_of(const Shape& s) {
   const uint32_t products = uint32_t(s.side) * s.side * s.depth * s.blocks;
   const bool wide = s.element == Element::kFloat || s.element == Element::kDouble;
@@ -292,6 +303,18 @@ void move_accumulator(Wave& wave, Instruction& i) {
   write_words(wave, i.destination + kVectorRegisters, copy.words(), wave.exec());
 }
 
+// Of what says its formats in the fields that others have for broadcasts and permutations (CDNA4 ISA; LLVM's cbsz and
+// blgp): those of eight bits, without scales. Which of a lane's numbers is which along K makes no difference to the sum.
+std::string with_formats(const std::string& mnemonic, Instruction& i) {
+  if (mnemonic.find("_f8f6f4") == std::string::npos) return mnemonic;
+  constexpr const char* kFormats[] = {"fp8", "bf8"};
+  const auto fields = uint32_t(i.immediate);
+  const uint32_t first = fields & 7, block = fields >> 3 & 15, second = fields >> 7;
+  if (first > 1 || second > 1 || block) return mnemonic;
+  i.immediate = 0;
+  return mnemonic + " " + kFormats[first] + "_" + kFormats[second];
+}
+
 }  // namespace
 
 bool bind_matrix(const std::string& mnemonic, Instruction& i) {
@@ -303,7 +326,7 @@ bool bind_matrix(const std::string& mnemonic, Instruction& i) {
     i.execute = move->second;
     return true;
   }
-  const auto shape = shapes().find(mnemonic);
+  const auto shape = shapes().find(with_formats(mnemonic, i));
   if (shape == shapes().end()) return false;
   i.semantics = &shape->second;
   i.execute = multiply;

@@ -4,8 +4,7 @@
 
 namespace machine {
 
-// kMini…: eight bits with a sign, no infinities and no negative zero (OCP's "FNUZ"), of which the first factor's comes
-// first; kShortened: floats of which the lower mantissa is left out.
+// kMini…: eight bits, see minis.h, of which the first factor's comes first; kShortened: floats of which the lower mantissa is left out.
 enum class Element : uint8_t { kFloat, kHalf, kBrain, kByte, kDouble, kShortened, kMini44, kMini45, kMini54, kMini55 };
 
 // Blocks of M x M results; each lane holds `together` neighbours along K.

@@ -2,7 +2,9 @@
 #include "vector_memory.h"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
+#include <utility>
 
 #include "decode.h"
 #include "operands.h"
@@ -43,6 +45,7 @@ Table make_operations() {
     const std::string suffix = words == 1 ? "" : "x" + std::to_string(words);
     table["load_dword" + suffix] = MemoryOperation{Access::kLoad, Width::kWords, uint8_t(4 * words)};
     table["store_dword" + suffix] = MemoryOperation{Access::kStore, Width::kWords, uint8_t(4 * words)};
+    if (words != 2) table["load_lds_dword" + suffix] = table["load_dword" + suffix];
   }
   const std::pair<const char*, AtomicKind> integers[] = {
       {"swap", AtomicKind::kSwap},      {"cmpswap", AtomicKind::kCompareSwap},
@@ -242,13 +245,44 @@ void run_parts(Wave& wave, Instruction& i, const Parts& parts) {
   }
 }
 
-void run_flat(Wave& wave, Instruction& i) { run_parts(wave, i, flat_parts(wave, i)); }
+// CDNA3 and CDNA4 ISA, "Memory Buffer Load to LDS": each lane's words lie behind those of the lane before, whether that
+// one is on or not; the instruction's offset counts on both sides. Lanes beyond a buffer's end store zeros.
+void load_to_lds(Wave& wave, Instruction& i, const LaneAddresses& from, const Bounded* beyond) {
+  const uint32_t bytes = i.access_bytes;
+  LaneAddresses to;
+  to.mask = wave.exec();
+  for (uint32_t lane = 0; lane < kWave; ++lane)
+    to.at[lane] = uint32_t(wave.s[kM0] + uint32_t(i.immediate) + lane * bytes);
+  observe(wave, i, Space::kGlobal, from, bytes);
+  const uint32_t site = std::exchange(i.site, i.lds_site);
+  i.access = Access::kStore;
+  observe(wave, i, Space::kLds, to, bytes);
+  i.access = Access::kLoad;
+  i.site = site;
+  for (uint64_t rest = to.mask; rest; rest &= rest - 1) {
+    const auto lane = uint32_t(__builtin_ctzll(rest));
+    const bool whole = from.mask >> lane & 1;
+    const uint64_t at = whole ? from.at[lane] : beyond->at[lane];
+    const uint32_t inside = whole ? bytes : beyond->bytes[lane];
+    uint8_t copy[16] = {};
+    if (inside) require_mapped(i, at, inside, lane);
+    if (inside) std::memcpy(copy, reinterpret_cast<const void*>(at), inside);
+    std::memcpy(lds_at(wave, to.at[lane], bytes), copy, bytes);
+  }
+}
+
+void run_flat(Wave& wave, Instruction& i) {
+  const Parts parts = flat_parts(wave, i);
+  if (i.to_lds) return load_to_lds(wave, i, parts.global, nullptr);
+  run_parts(wave, i, parts);
+}
 
 void run_buffer(Wave& wave, Instruction& i) {
   const auto& operation = *static_cast<const MemoryOperation*>(i.semantics);
   if (is_scratch(&wave.s[i.scalar_destination])) return run_parts(wave, i, scratch_parts(wave, i));
   Bounded found;
   find_lanes(wave, i, found);
+  if (i.to_lds) return load_to_lds(wave, i, found.parts.global, &found);
   if (found.parts.global.mask) run_parts(wave, i, found.parts);
   for (uint64_t rest = found.partly; rest; rest &= rest - 1) {
     const uint32_t lane = uint32_t(__builtin_ctzll(rest)), inside = found.bytes[lane];
@@ -387,6 +421,8 @@ bool bind_memory(const std::string& mnemonic, Instruction& i) {
   }
   const auto found = table->find(mnemonic.substr(mnemonic.find('_') + 1));
   if (found == table->end()) return false;
+  i.to_lds |= mnemonic.find("_lds_") != std::string::npos;
+  if (i.to_lds && (found->second.access != Access::kLoad || found->second.width != Width::kWords)) return false;
   i.semantics = &found->second;
   i.execute = i.format == Format::kBuffer ? run_buffer : run_flat;
   i.space = i.format == Format::kFlat && i.op_sel == kScratchSegment ? Space::kScratch : Space::kGlobal;

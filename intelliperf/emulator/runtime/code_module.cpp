@@ -72,6 +72,18 @@ Site site_of(const Instruction& i) {
   return site;
 }
 
+// All that are numbered for an instruction, in their order.
+std::vector<Site> sites_at(const Instruction& i) {
+  if (i.site == ~0u) return {};
+  std::vector<Site> sites = {site_of(i)};
+  if (i.lds_site == ~0u) return sites;
+  Site store{};
+  store.kind = uint16_t(SiteKind::kStore);
+  store.bytes = sites.front().bytes;
+  sites.push_back(store);
+  return sites;
+}
+
 const char* kind_name(const Site& site) {
   static constexpr const char* kNames[] = {"load",        "store",   "atomic",     "reduction", "range_load",
                                            "range_store", "barrier", "collective", "call"};
@@ -142,6 +154,7 @@ void number(CodeObject& code, uint32_t* sites, uint32_t* blocks) {
   }
   for (Instruction& i : instructions) {
     i.site = is_site(code, i) ? (*sites)++ : ~0u;
+    i.lds_site = i.to_lds && i.site != ~0u ? (*sites)++ : ~0u;
     i.block = leads.count(i.address) || &i == &instructions.front() ? (*blocks)++ : ~0u;
   }
 }
@@ -153,14 +166,13 @@ std::string function_at(const CodeObject& code, uint64_t address) {
 
 void write_sites(JsonWriter& json, CodeObject& code) {
   json.key("sites").begin_array();
-  for (const Instruction& i : code.program().instructions()) {
-    if (i.site == ~0u) continue;
-    const Site site = site_of(i);
-    json.begin_object().key("kind").string(kind_name(site)).key("bytes").number(site.bytes);
-    json.key("function").string(function_at(code, i.address)).key("operation").string(mnemonic(i));
-    json.key("flags").number(site.flags).key("address").number(i.address - code.base());
-    json.key("instruction").string(i.text).key("locations").begin_array().end_array().end_object();
-  }
+  for (const Instruction& i : code.program().instructions())
+    for (const Site& site : sites_at(i)) {
+      json.begin_object().key("kind").string(kind_name(site)).key("bytes").number(site.bytes);
+      json.key("function").string(function_at(code, i.address)).key("operation").string(mnemonic(i));
+      json.key("flags").number(site.flags).key("address").number(i.address - code.base());
+      json.key("instruction").string(i.text).key("locations").begin_array().end_array().end_object();
+    }
   json.end_array();
 }
 
@@ -373,11 +385,11 @@ std::string describe_code(CodeObject& code, const std::string& file, const std::
 std::vector<Site> sites_of(const CodeObject& code) {
   std::vector<Site> sites;
   std::vector<uint64_t> addresses;
-  for (const Instruction& i : code.program().instructions()) {
-    if (i.site == ~0u) continue;
-    sites.push_back(site_of(i));
-    addresses.push_back(i.address);
-  }
+  for (const Instruction& i : code.program().instructions())
+    for (const Site& site : sites_at(i)) {
+      sites.push_back(site);
+      addresses.push_back(i.address);
+    }
   for (const Instruction& i : code.program().instructions()) {  // jumps back
     const uint64_t target = i.address + i.bytes + uint64_t(int64_t(i.immediate) * 4);
     if (!jumps(i) || target > i.address) continue;

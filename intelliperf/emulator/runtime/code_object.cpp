@@ -28,6 +28,12 @@ const std::map<uint32_t, const char*>& processors() {  // EF_AMDGPU_MACH of what
   return *known;
 }
 
+const std::map<std::string, machine::Family>& families() {  // whose code is executed
+  static const auto* known = new std::map<std::string, machine::Family>{
+      {"gfx90a", machine::Family::kGfx90a}, {"gfx942", machine::Family::kGfx942}, {"gfx950", machine::Family::kGfx950}};
+  return *known;
+}
+
 std::string architecture_of(const Elf64_Ehdr& header) {
   const auto found = processors().find(header.e_flags & 0xFF);
   return found == processors().end() ? "an AMD GPU of number " + std::to_string(header.e_flags & 0xFF) : found->second;
@@ -156,15 +162,15 @@ std::unique_ptr<CodeObject> CodeObject::load(const char* image, const std::strin
   std::unique_ptr<CodeObject> made(new CodeObject);
   made->architecture_ = architecture_of(*reinterpret_cast<const Elf64_Ehdr*>(image));
   const std::string& own = made->architecture_;
-  if (own != "gfx90a" && own != "gfx942") {
-    *why = "it is for " + own + ", whose code cannot be executed; gfx90a and gfx942 can";
+  if (!families().count(own)) {
+    *why = "it is for " + own + ", whose code cannot be executed; gfx90a, gfx942 and gfx950 can";
     return nullptr;
   }
   if (!architecture.empty() && own != architecture) {
     *why = "it is for " + own + ", the target is " + architecture;
     return nullptr;
   }
-  made->family_ = own == "gfx90a" ? machine::Family::kGfx90a : machine::Family::kGfx942;
+  made->family_ = families().at(own);
   made->image_.assign(image, image + length_of(image));
   if (!made->map(why) || !made->read_symbols(why) || !made->read_metadata(why)) return nullptr;
   return made;

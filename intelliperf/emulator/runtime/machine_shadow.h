@@ -124,6 +124,8 @@ class WaveShadow final : public machine::Follower, machine::Observer {
              const Request& request, uint32_t row);
   void after_atomic(machine::Wave& wave, const machine::Instruction& i);
   void after_memory(machine::Wave& wave, const machine::Instruction& i);
+  void after_transposed(machine::Wave& wave, const machine::Instruction& i, const machine::MemoryOperation& operation);
+  void after_load_to_lds(machine::Wave& wave, const machine::MemoryOperation& operation);
   void before_atomic(machine::Wave& wave, const machine::Instruction& i, const Request& request);
   uint64_t place(const machine::Wave& wave, const Request& request, uint32_t lane) const;
   void before_matrix(machine::Wave& wave, const machine::Instruction& i);

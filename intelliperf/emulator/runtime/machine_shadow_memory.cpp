@@ -139,6 +139,47 @@ void WaveShadow::after_atomic(machine::Wave& wave, const Instruction& i) {
     }
 }
 
+// Its requests: of the memory that is read, if any lane is within it, and of LDS.
+void WaveShadow::after_load_to_lds(machine::Wave& wave, const MemoryOperation& operation) {
+  if (requests_.empty() || requests_.back().space != machine::Space::kLds) return;
+  const Request& to = requests_.back();
+  const Request* const from = requests_.size() > 1 ? &requests_.front() : nullptr;
+  for (uint64_t rest = to.lanes.mask; rest; rest &= rest - 1) {
+    const auto lane = uint32_t(__builtin_ctzll(rest));
+    const bool within = from && (from->lanes.mask >> lane & 1);
+    for (uint32_t n = 0; n < words_of(operation); ++n) {
+      const WordShadow shadow = within ? loaded_word(place(wave, *from, lane) + 4 * n) : WordShadow();
+      const uint64_t at = place(wave, to, lane) + 4 * n;
+      place_word_shadow(at, shadow.whole);
+      for (const uint32_t half : {0u, 1u}) place_half_shadow(at + 2 * half, shadow.half[half]);
+    }
+  }
+}
+
+// What goes with halves goes with them from lane to lane; of narrower elements nothing is known.
+void WaveShadow::after_transposed(machine::Wave& wave, const Instruction& i, const MemoryOperation& operation) {
+  for (uint32_t n = 0; n < words_of(operation); ++n) registers_.drop(i.destination + n, mask_);
+  const uint32_t elements = 64u / operation.transposed;
+  for (const Request& request : requests_)
+    for (uint64_t rest = request.lanes.mask; rest; rest &= rest - 1) {
+      const auto lane = uint32_t(__builtin_ctzll(rest));
+      for (uint32_t n = 0; n < words_of(operation); ++n) {
+        if (operation.transposed != 16) {
+          if (is_calculated(loaded_word(place(wave, request, lane) + 4 * n))) return lose(i);
+          continue;
+        }
+        WordShadow shadow;
+        for (const uint32_t half : {0u, 1u}) {
+          const machine::TileElement origin = machine::tile_element(lane, 2 * n + half, elements);
+          const uint64_t at = place(wave, request, origin.lane) + 2 * origin.element;
+          shadow.half[half] = half_shadow(at);
+          if (!shadow.half[half].word) shadow.half[half] = half_of_unseen(word_shadow(at & ~3ull), at / 2 % 2);
+        }
+        registers_.set(i.destination + n, lane, shadow);
+      }
+    }
+}
+
 void WaveShadow::after_memory(machine::Wave& wave, const Instruction& i) {
   if (i.format == machine::Format::kSmem) {
     for (uint32_t n = 0; n < std::max<uint32_t>(1, i.scalar_bytes / 4) && i.scalar_destination + n < 128u; ++n) {
@@ -153,6 +194,8 @@ void WaveShadow::after_memory(machine::Wave& wave, const Instruction& i) {
     if (i.glc || operation.returns) registers_.drop(i.destination, mask_);
     return after_atomic(wave, i);
   }
+  if (i.to_lds) return after_load_to_lds(wave, operation);
+  if (operation.transposed) return after_transposed(wave, i, operation);
   const bool lds = i.format == machine::Format::kDs;
   if (i.access == Access::kLoad)  // lanes beyond a buffer's end get zeros
     for (uint32_t n = 0; n < words_of(operation) * operation.addresses; ++n)

@@ -17,11 +17,14 @@ using machine::kWave;
 
 namespace {
 
+bool is_narrow(ShadowKind kind) { return kind == ShadowKind::kHalf || kind == ShadowKind::kBfloat; }
+
 double value_of_half(uint32_t bits) { return machine::half_to_double(uint16_t(bits)); }
 
 double value_of_bits(uint64_t bits, ShadowKind kind) {
   if (kind == ShadowKind::kDouble) return machine::bits_as<double>(bits);
   if (kind == ShadowKind::kHalf) return value_of_half(uint32_t(bits));
+  if (kind == ShadowKind::kBfloat) return double(machine::bits_as<float>(uint32_t(bits) << 16));
   return double(machine::bits_as<float>(uint32_t(bits)));
 }
 
@@ -48,7 +51,7 @@ Shadow WaveShadow::of_constant(uint64_t bits, ShadowKind kind, bool scalar) {
         __simt_shadow_argument(&shadow, index, value, 1);
         return shadow;
       }
-  if (value == 0 || kind == ShadowKind::kHalf) return embedded(value);
+  if (value == 0 || is_narrow(kind)) return embedded(value);
   const auto [entry, fresh] = literals_.try_emplace(bits ^ uint64_t(kind) << 61);
   if (fresh)
     entry->second = of_literal(value, kind == ShadowKind::kDouble ? LiteralKind::kDouble : LiteralKind::kFloat);
@@ -58,7 +61,7 @@ Shadow WaveShadow::of_constant(uint64_t bits, ShadowKind kind, bool scalar) {
 Shadow WaveShadow::exact(const WordShadow& low, const WordShadow& high, uint64_t bits, ShadowKind kind, bool upper,
                          bool scalar) {
   Shadow found;
-  if (kind == ShadowKind::kHalf) {
+  if (is_narrow(kind)) {
     if (known_shadow(half_of(low, upper), bits, kind, &found)) return found;
   } else if (kind == ShadowKind::kDouble) {
     if (known_double(low.whole, high.whole, bits, &found)) return found;
@@ -74,7 +77,7 @@ WaveShadow::Half WaveShadow::half_read(const Instruction& i, uint32_t n, const m
                                        uint32_t part) const {
   const bool vop3p = i.format == Format::kVop3p;
   Half half{false, 0, source.negate, source.absolute};
-  if (kind == ShadowKind::kHalf) {
+  if (is_narrow(kind)) {
     half.upper = vop3p ? (part ? i.op_sel_high : i.op_sel) >> n & 1 : i.format == Format::kVop3 && (i.op_sel >> n & 1);
     if (i.sdwa) half.upper = source.select == machine::kWord1;
   } else if (kind == ShadowKind::kFloat && vop3p && plan_->layout == Layout::kPackedFloats) {
@@ -111,7 +114,7 @@ void WaveShadow::read_constant(machine::Wave& wave, const Instruction& i, uint32
     if (constant && kind == ShadowKind::kHalf && is_half_constant(source.code))
       bits = machine::double_to_half(double(machine::bits_as<float>(uint32_t(bits))));
   }
-  if (kind == ShadowKind::kHalf) bits = half.upper ? bits >> 16 & 0xFFFF : bits & 0xFFFF;
+  if (is_narrow(kind)) bits = half.upper ? bits >> 16 & 0xFFFF : bits & 0xFFFF;
   static const WordShadow kNone = {};
   const uint32_t row = RegisterShadows::kScalars + source.code + half.next;
   const WordShadow& low = constant ? kNone : registers_.at(row, 0);
@@ -160,7 +163,7 @@ void WaveShadow::read(machine::Wave& wave, const Instruction& i, uint32_t n, con
     const int there = moved ? (from[lane] >= 0 && (wave.exec() >> from[lane] & 1) ? from[lane] : -1) : int(lane);
     uint64_t bits = there >= 0 ? wave.v(row)[there] : 0;
     if (kind == ShadowKind::kDouble && there >= 0) bits |= uint64_t(wave.v(row + 1)[there]) << 32;
-    if (kind == ShadowKind::kHalf) bits = half.upper ? bits >> 16 & 0xFFFF : bits & 0xFFFF;
+    if (is_narrow(kind)) bits = half.upper ? bits >> 16 & 0xFFFF : bits & 0xFFFF;
     static const WordShadow kNone = {};
     const WordShadow& low = there >= 0 ? registers_.at(row, uint32_t(there)) : kNone;
     const bool wide = there >= 0 && kind == ShadowKind::kDouble && row + 1 < RegisterShadows::kRows;
@@ -219,12 +222,13 @@ constexpr double kFactors[] = {1, 2, 4, 0.5};
 uint64_t result_bits(machine::Wave& wave, uint32_t row, uint32_t lane, ShadowKind kind, bool upper) {
   const uint32_t low = wave.v(row)[lane];
   if (kind == ShadowKind::kDouble) return low | uint64_t(wave.v(row + 1)[lane]) << 32;
-  return kind == ShadowKind::kHalf ? (upper ? low >> 16 : low & 0xFFFF) : low;
+  return is_narrow(kind) ? (upper ? low >> 16 : low & 0xFFFF) : low;
 }
 
 // A format that the original lacks does not round its numbers: what comes out stands for itself.
 bool is_known(ShadowKind kind) {
   if (kind == ShadowKind::kHalf) return __simt_shadow.half;
+  if (kind == ShadowKind::kBfloat) return __simt_shadow.bfloat;
   return kind != ShadowKind::kFloat || __simt_shadow.single;
 }
 
@@ -295,7 +299,7 @@ void WaveShadow::after_number(machine::Wave& wave, const Instruction& i) {
   if (mixed_) lose(i);
   if (plan.op == NumberOp::kToInteger) return decide_integers(i);
   if (after_floats(wave, i)) return;
-  const bool halves = plan.to == ShadowKind::kHalf, mixed_high = facts_->mixed_high;
+  const bool halves = is_narrow(plan.to), mixed_high = facts_->mixed_high;
   const bool both = plan.layout == Layout::kPackedHalves || plan.layout == Layout::kPair;
   const uint32_t parts = both || plan.layout == Layout::kPackedFloats ? 2 : 1;
   for (uint64_t rest = mask_; rest; rest &= rest - 1) {

@@ -36,6 +36,8 @@ const std::map<std::string, Known>& operations() {  // between "v_" and the type
                                                                     {"max", {NumberOp::kGreatest, 2}},
                                                                     {"min3", {NumberOp::kLeastOf3, 3}},
                                                                     {"max3", {NumberOp::kGreatestOf3, 3}},
+                                                                    {"minimum3", {NumberOp::kLeastOf3, 3}},
+                                                                    {"maximum3", {NumberOp::kGreatestOf3, 3}},
                                                                     {"med3", {NumberOp::kMiddle, 3}},
                                                                     {"rcp", {NumberOp::kReciprocal, 1}},
                                                                     {"rcp_iflag", {NumberOp::kReciprocal, 1}},
@@ -71,8 +73,16 @@ std::string name_of(const Instruction& i) { return i.text.substr(0, i.text.find(
 // "v_cvt_f16_f32" and its like.
 bool conversion(const std::string& name, NumberPlan& plan) {
   if (name.compare(0, 6, "v_cvt_") != 0) return false;
-  if (name == "v_cvt_pkrtz_f16_f32") {
+  if (name == "v_cvt_pkrtz_f16_f32" || name == "v_cvt_pk_f16_f32") {
     plan = {NumberOp::kSame, 2, ShadowKind::kHalf, ShadowKind::kFloat, Layout::kPair};
+    return true;
+  }
+  if (name == "v_cvt_pk_bf16_f32") {
+    plan = {NumberOp::kSame, 2, ShadowKind::kBfloat, ShadowKind::kFloat, Layout::kPair};
+    return true;
+  }
+  if (name == "v_cvt_f32_bf16") {
+    plan = {NumberOp::kSame, 1, ShadowKind::kFloat, ShadowKind::kBfloat};
     return true;
   }
   const std::string rest = name.substr(6);
@@ -155,6 +165,10 @@ const NumberPlan* plan_of(const std::string& name) {
 
 bool begins(const Instruction& i, const char* name) { return i.text.compare(0, std::strlen(name), name) == 0; }
 
+bool swaps(const Instruction& i) {
+  return begins(i, "v_swap_b32") || begins(i, "v_permlane16_swap") || begins(i, "v_permlane32_swap");
+}
+
 // By the first type in the name: "s_ff1_i32_b64" writes one word, "s_and_saveexec_b64" two.
 uint32_t written_scalars(const Instruction& i) {
   const std::string name = name_of(i);
@@ -170,7 +184,7 @@ std::vector<uint32_t> written_rows(const Instruction& i) {
   if (begins(i, "v_readlane") || begins(i, "v_readfirstlane")) return {RegisterShadows::kScalars + i.destination};
   if (begins(i, "v_accvgpr_read")) return {i.destination};
   if (begins(i, "v_accvgpr_")) return {i.destination % machine::kVectorRegisters + machine::kVectorRegisters};
-  if (begins(i, "v_swap_b32")) return {i.destination, i.source[0].row()};
+  if (swaps(i)) return {i.destination, i.source[0].row()};
   if (begins(i, "v_cmp")) return {};
   if (writes_two(name_of(i))) return {i.destination, i.destination + 1u};
   return {i.destination};
@@ -209,7 +223,7 @@ Facts make_facts(const Instruction& i) {
   if (facts.scalar) facts.scalars = written_scalars(i);
   facts.exclusive_or = begins(i, "v_xor_b32");
   facts.writes_lane = begins(i, "v_writelane");
-  facts.swaps = begins(i, "v_swap_b32");
+  facts.swaps = swaps(i);
   facts.swizzles = begins(i, "ds_swizzle");
   facts.accumulator_move = begins(i, "v_accvgpr_");
   facts.accumulator_write = begins(i, "v_accvgpr_write");
