@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #define SIMT_EXPORT __attribute__((visibility("default")))
 
@@ -377,10 +378,45 @@ long double value_of(const Literal& literal) {
          powl(10, literal.ten) * unit;
 }
 
+// Compilers write the logarithms of these bases as a float and a second one for what it lacks (LLVM's expansions of log,
+// log10, exp and exp10 for AMD's chips): together they are the constant, though neither would say so alone.
+bool half_of_constant(double value, LiteralKind kind, Shadow* out) {
+  if (kind != LiteralKind::kFloat) return false;
+  constexpr std::pair<long double, int32_t> kConstants[] = {{0.693147180559945309417232121458L, 1},
+                                                            {1.442695040888963407359924681002L, 2},
+                                                            {0.301029995663981195213738894724L, kLog10Of2},
+                                                            {3.321928094887362347870319429489L, kLog2Of10}};
+  const auto size = float(std::fabs(value));
+  for (const auto& [constant, unit] : kConstants) {
+    const auto nearest = float(constant);
+    if (size == std::fabs(float(constant - (long double)nearest))) {  // `nearest` already means the constant
+      *out = embedded(0);
+      return true;
+    }
+    if ((long double)nearest < constant) continue;
+    const float below = std::nextafter(nearest, 0.0f);
+    if (size == below) {
+      *out = embedded(value);
+      return true;
+    }
+    if (size != float(constant - (long double)below)) continue;
+    uint64_t a, b;
+    const Literal whole_constant{1, 1, 0, 0, unit, 0};
+    image(field.p, field.twos_p, field.ln2_p, whole_constant, &a);
+    image(field.q, field.twos_q, field.ln2_q, whole_constant, &b);
+    const Shadow rest = sum(split(a, b, constant), negative(embedded(below)));
+    *out = value < 0 ? negative(rest) : rest;
+    return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Shadow of_literal(double value, LiteralKind kind) {
   Literal literal{};
+  Shadow half;
+  if (value != 0 && half_of_constant(value, kind, &half)) return half;
   if (value == 0 || !std::isfinite(value) || !meant(std::fabs(value), kind, &literal)) return embedded(value);
   if (value < 0) literal.numerator = -literal.numerator;
   uint64_t a, b;

@@ -1,0 +1,48 @@
+"""Constants that a compiler writes as two floats are the constants that a candidate writes as one."""
+
+from __future__ import annotations
+
+import difflib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from test_triton_programs import interpreter
+
+_ARRAYS = Path(__file__).resolve().parents[1] / "zoo" / "triton" / "programs" / "arrays.py"
+_DEADLINE_S = 240
+_PROGRAM = """import triton, triton.language as tl
+from arrays import Array
+
+@triton.jit
+def logarithms(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + at, mask=at < n, other=1.0)
+    tl.store(y_ptr + at, tl.log(x), mask=at < n)
+
+n = 200
+y = Array("fp32", [0.0] * n)
+logarithms[(4,)](Array("fp32", [1 + k * 0.37 for k in range(n)]), y, n, BLOCK=64, num_warps=1)
+print(round(sum(y.values())))
+"""
+
+
+@pytest.mark.triton
+@pytest.mark.parametrize(
+    "logarithm, right",
+    [("tl.log2(x) * 0.6931471805599453", True), ("tl.log2(x) * 0.693147", False)],
+)
+def test_a_logarithm_by_two_and_a_constant_is_the_one_of_the_language(
+    tmp_path: Path, logarithm: str, right: bool
+) -> None:
+    (tmp_path / "arrays.py").write_text(_ARRAYS.read_text())
+    (tmp_path / "app.py").write_text(_PROGRAM)
+    lines = _PROGRAM.splitlines(keepends=True)
+    patched = _PROGRAM.replace("tl.log(x)", logarithm).splitlines(keepends=True)
+    patch = tmp_path.with_suffix(".patch")
+    patch.write_text("".join(difflib.unified_diff(lines, patched, "a/app.py", "b/app.py")))
+    argv = [sys.executable, "-m", "intelliperf", "verify", str(patch), "--", interpreter("triton"), "app.py"]
+    done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=_DEADLINE_S, check=False)
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert ("WRONG_OUTPUT" in done.stdout) != right and ("NOT_FASTER" in done.stdout) == right, done.stdout
