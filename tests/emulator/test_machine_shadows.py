@@ -166,6 +166,29 @@ y, z = Array("fp32", [0.0] * 512), Array("fp32", [0.0] * 512)
 reversed_sums[(1,)](x, y, z, BLOCK=512, V=int(sys.argv[1]))
 """
 
+# A scalar register has had a number of the kernel's when a comparison leaves its mask there.
+CHOSEN = """
+import sys
+import triton, triton.language as tl
+from arrays import Array
+
+@triton.jit
+def chosen(x_ptr, y_ptr, n, BLOCK: tl.constexpr, V: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x, z = tl.load(x_ptr + at, mask=at < n) * 0.3, tl.load(x_ptr + n - 1 - at, mask=at < n) * 0.7
+    if V == 1:
+        larger = tl.inline_asm_elementwise(
+            "v_readfirstlane_b32 s20, $1\\nv_cmp_lt_f32 s[20:21], $1, $2\\nv_cndmask_b32 $0, $1, $2, s[20:21]",
+            "=&v,v,v,~{s20},~{s21}", [x, z], tl.float32, True, 1)
+    else:
+        larger = tl.where(x < z, z, x)
+    tl.store(y_ptr + at, larger * (1.50001 if V == 2 else 1.5), mask=at < n)
+
+n = 512
+y = Array("fp32", [0.0] * n)
+chosen[(4,)](Array("fp32", [k * 37 % 1021 / 203 for k in range(n)]), y, n, BLOCK=128, V=int(sys.argv[1]), num_warps=1)
+"""
+
 
 def interpreter() -> str:
     specification = importlib.util.spec_from_file_location("interpreters", _HERE / "triton" / "interpreters.py")
@@ -201,7 +224,7 @@ def compared(project: Path, text: str, variant: int, words: str, target: str) ->
 
 @pytest.mark.triton
 @pytest.mark.slow
-@pytest.mark.parametrize("target", ["mi250x", "mi300x"])
+@pytest.mark.parametrize("target", ["mi250x", "mi300x", "mi350x"])
 def test_a_softmax_is_followed_through_exponentials_divisions_and_lanes(tmp_path: Path, target: str) -> None:
     for variant, level in (
         (1, Level.EQUAL),
@@ -218,9 +241,10 @@ def test_a_softmax_is_followed_through_exponentials_divisions_and_lanes(tmp_path
 
 @pytest.mark.triton
 @pytest.mark.slow
-def test_a_product_of_halves_is_the_same_in_other_tiles_and_orders(tmp_path: Path) -> None:
+@pytest.mark.parametrize("target", ["mi300x", "mi350x"])
+def test_a_product_of_halves_is_the_same_in_other_tiles_and_orders(tmp_path: Path, target: str) -> None:
     for variant, level in ((1, Level.EQUAL), (2, Level.EQUAL), (3, Level.EQUAL), (4, Level.DIFFERENT)):
-        found, account, observer = compared(tmp_path, PRODUCT, variant, "float half", "mi300x")
+        found, account, observer = compared(tmp_path, PRODUCT, variant, "float half", target)
         assert found is level, (variant, account, observer.doubt)
         assert level is Level.DIFFERENT or account.elements >= 1024, variant
         assert observer.doubt.text == "", variant
@@ -259,3 +283,12 @@ def test_what_waves_exchange_by_exclusive_or_stays_the_number_that_it_was(tmp_pa
         assert found is level, (variant, account, observer.doubt)
         assert level is Level.DIFFERENT or account.elements >= 512, variant
         assert observer.doubt.text == "", variant
+
+
+@pytest.mark.triton
+@pytest.mark.slow
+def test_a_mask_is_no_number_that_was_in_its_register(tmp_path: Path) -> None:
+    for variant, level in ((1, Level.EQUAL), (2, Level.DIFFERENT)):
+        found, account, observer = compared(tmp_path, CHOSEN, variant, "float", "mi300x")
+        assert found is level, (variant, account, observer.doubt)
+        assert level is Level.DIFFERENT or account.elements >= 512, variant

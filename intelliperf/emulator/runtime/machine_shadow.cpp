@@ -169,14 +169,31 @@ void WaveShadow::find_rows(machine::Wave& wave, const Instruction& i) {
   if ((facts_->swaps || facts_->keeps_part) && registers_.has(i.destination)) rows_.push_back(i.destination);
 }
 
+namespace {
+
+// Whose bits are the ones there: what other instructions have left in a register has no shadow. Vector comparisons write
+// scalar registers without a look at what went with them.
+struct Fitting {
+  bool low, high;
+};
+Fitting fitting(const WordShadow& have, uint32_t word) {
+  const bool whole = have.whole.word && uint32_t(have.whole.word) == word;
+  return {whole || (have.half[0].word && uint16_t(have.half[0].word) == uint16_t(word)),
+          whole || (have.half[1].word && uint16_t(have.half[1].word) == word >> 16)};
+}
+
+}  // namespace
+
 void WaveShadow::put_marks(machine::Wave& wave, uint16_t base) {
   for (uint32_t n = 0; n < rows_.size(); ++n)
     for (uint32_t lane = 0; lane < (rows_[n] < RegisterShadows::kScalars ? kWave : 1u); ++lane) {
       const WordShadow& have = registers_.at(rows_[n], lane);
-      calculated_ |= (mask_ >> lane & 1 || rows_[n] >= RegisterShadows::kScalars) && is_calculated(have);
       uint32_t& word = word_of(wave, rows_[n], lane);
-      if (have.whole.word || have.half[0].word) word = (word & 0xFFFF0000u) | mark(base, n, 0, lane);
-      if (have.whole.word || have.half[1].word) word = (word & 0xFFFF) | uint32_t(mark(base, n, 1, lane)) << 16;
+      const Fitting fits = fitting(have, word);
+      if (!fits.low && !fits.high) continue;
+      calculated_ |= (mask_ >> lane & 1 || rows_[n] >= RegisterShadows::kScalars) && is_calculated(have);
+      if (fits.low) word = (word & 0xFFFF0000u) | mark(base, n, 0, lane);
+      if (fits.high) word = (word & 0xFFFF) | uint32_t(mark(base, n, 1, lane)) << 16;
     }
 }
 
