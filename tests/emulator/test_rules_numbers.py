@@ -66,5 +66,5 @@ def test_a_width_that_nothing_was_divided_by_may_be_zero(tmp_path: Path) -> None
     text = PROGRAM.replace("outer = n / width, inner = n % width", "outer = n / 8, inner = n % 8")
     proposal = propose(tmp_path, "app.hip", text, "columns")
     assert proposal.candidate is not None
-    shared = [line for line in proposal.candidate.edits[0].text.splitlines() if "d += 4" in line]
+    shared = [line for line in proposal.candidate.edits[0].text.splitlines() if "d += 16" in line]
     assert len(shared) == 1
