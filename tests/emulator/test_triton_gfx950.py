@@ -109,7 +109,7 @@ def _diagnosed(project: Path, source: str) -> tuple[int, str]:
 
 
 @pytest.mark.triton
-def test_instructions_of_gfx950_do_what_its_reference_says(tmp_path: Path) -> None:
+def test_instructions_of_gfx950_do_what_their_names_mean_to_llvm(tmp_path: Path) -> None:
     status, told = _diagnosed(tmp_path, _INSTRUCTIONS)
     assert status == 0, told
 

@@ -303,8 +303,8 @@ void move_accumulator(Wave& wave, Instruction& i) {
   write_words(wave, i.destination + kVectorRegisters, copy.words(), wave.exec());
 }
 
-// Of what says its formats in the fields that others have for broadcasts and permutations (CDNA4 ISA; LLVM's cbsz and
-// blgp): those of eight bits, without scales. Which of a lane's numbers is which along K makes no difference to the sum.
+// Of what says its formats in the fields that others have for broadcasts and permutations (LLVM's cbsz and blgp): those
+// of eight bits, without scales. Which of a lane's numbers is which along K makes no difference to the sum.
 std::string with_formats(const std::string& mnemonic, Instruction& i) {
   if (mnemonic.find("_f8f6f4") == std::string::npos) return mnemonic;
   constexpr const char* kFormats[] = {"fp8", "bf8"};

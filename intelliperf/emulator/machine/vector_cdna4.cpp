@@ -1,5 +1,6 @@
 // Instructions that gfx950 has beside gfx942's: bfloat numbers, any function of three bits, rows of lanes that change
-// places, and the least and greatest of IEEE 754-2019. From the CDNA4 ISA reference's pseudocode and LLVM's intrinsics.
+// places, and the least and greatest of IEEE 754-2019. After LLVM's intrinsics and
+// encodings; no hardware has confirmed them here.
 #include <algorithm>
 #include <cmath>
 #include <utility>

@@ -245,8 +245,9 @@ void run_parts(Wave& wave, Instruction& i, const Parts& parts) {
   }
 }
 
-// CDNA3 and CDNA4 ISA, "Memory Buffer Load to LDS": each lane's words lie behind those of the lane before, whether that
-// one is on or not; the instruction's offset counts on both sides. Lanes beyond a buffer's end store zeros.
+// As LLVM's intrinsics for loads to LDS say and Triton's code expects: each lane's words lie behind those of the lane
+// before, whether that one is on or not; the instruction's offset counts on both sides. Lanes beyond a buffer's end store
+// zeros.
 void load_to_lds(Wave& wave, Instruction& i, const LaneAddresses& from, const Bounded* beyond) {
   const uint32_t bytes = i.access_bytes;
   LaneAddresses to;
