@@ -41,6 +41,7 @@ def sizes(host: str, before: str = "", other: str = "") -> tuple[int, ...]:
         ("start(p, n, 64);", START.replace(" }", " if (n) start(p, n - 1, wide); }"), (64,)),
         ("const dim3 block(32, 4); later([&] { k<<<1, block>>>(p, n); });", "", (128,)),
         ("k<<<1, 64>>>(p, n);", "void take(int* k) { *k = 0; }", (64,)),
+        ("std::vector<int> a(SIDE * SIDE), b(n * SIDE); k<<<n, SIDE>>>(p, n);", "#define SIDE 32", (32,)),
         ("ns::k<<<1, ns::kWide>>>(p, n);", "namespace ns { const unsigned kWide = 96; }", (96,)),
     ],
 )

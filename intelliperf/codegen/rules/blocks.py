@@ -279,9 +279,18 @@ def _assigned_once(function: Node, name: str) -> Node | None:
 def _is_parameter(function: Node, name: str) -> bool:
     return any(
         node.type == "parameter_declaration"
+        and not _is_declared_within(node)
         and any(leaf.type == "identifier" and text_of(leaf) == name for leaf in walk(node))
         for node in walk(function)
     )
+
+
+def _is_declared_within(parameter: Node) -> bool:
+    """Of a function that a body declares, as `vector<float> a(N * N);` is read: it gives nothing a name."""
+    node = parameter.parent
+    while node is not None and node.type not in ("declaration", "lambda_expression", "function_definition"):
+        node = node.parent
+    return node is not None and node.type == "declaration" and _function_around(node) is not None
 
 
 def _whole(name: Node) -> Node:
