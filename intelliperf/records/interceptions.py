@@ -98,7 +98,7 @@ class Interception:
     lds_poison: int | None = None  # a byte: what the LDS of every block begins with; default: garbage as it comes
     nan_rank: int | None = None  # 1, 2: where numbers are compared to find the largest, NaN wins, or loses
     memory: Bounds | None = None
-    clock_scale: float | None = None  # a factor on the modelled clock: printed times can be told from answers
+    clock_scale: float | None = None  # a factor on the modelled clock: printed times and ratios are told from answers
     rounding: Rounding | None = None  # of all arithmetic of kernels
     shadow: Shadow | None = None
     trace: Path | None = None  # a directory for the run's records, see `protocols.KeepsTraces`

@@ -1,6 +1,7 @@
 #include "settings.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -176,6 +177,13 @@ uint64_t Permutation::operator[](uint64_t i) const {
     i = (left << half_bits_) | right;
   } while (i >= count_);
   return i;
+}
+
+double shown_ns(double ns) {
+  constexpr double kAsScaled = 1e6, kBend = 0.05;
+  const double scale = settings().clock_scale;
+  if (scale == 1 || !(ns > 0)) return ns * scale;
+  return ns * scale * std::pow(ns / kAsScaled, scale > 1 ? -kBend : kBend);
 }
 
 }  // namespace simt

@@ -58,7 +58,7 @@ struct Settings {
   bool may_watch_few = false;          // or a few of them
   std::vector<uint64_t> kept;       // numbers of allocations that keep their numbers in every mode, see alterations.h
   std::vector<LaunchShape> shapes;  // that the other arguments must all suit, see alterations.h
-  double clock_scale = 1;           // of every time that the program can read
+  double clock_scale = 1;           // of every time that the program can read, see shown_ns
   Rounding rounding = Rounding::kNearest;  // of the kernels' arithmetic
   std::string progress_directory;          // empty: nobody asks, see progress.h
   uint64_t stop_after = 0;                 // launches of the application's, then it is ended; 0: it ends by itself
@@ -66,6 +66,10 @@ struct Settings {
 };
 
 const Settings& settings();
+
+// What a program is told that took `ns`. Under another clock long times grow by another factor than short ones, so that
+// what it prints of the ratio of two times is another number, too; the longer of two stays the longer one.
+double shown_ns(double ns);
 
 // The next of a row of numbers by chance.
 uint64_t draw(uint64_t& state);

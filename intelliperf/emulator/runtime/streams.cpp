@@ -311,7 +311,7 @@ int EventElapsedTime(float* milliseconds, Event* start, Event* end) {
   if ((start->flags | end->flags) & kDisableTiming) return kInvalidHandle;
   note_clock();
   note_no_effect();
-  *milliseconds = static_cast<float>((end->time_ns - start->time_ns) * 1e-6 * settings().clock_scale);
+  *milliseconds = static_cast<float>(shown_ns(end->time_ns - start->time_ns) * 1e-6);
   return kSuccess;
 }
 
