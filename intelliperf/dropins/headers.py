@@ -29,6 +29,7 @@ _INTERNAL = "crt"  # what the runtime's own headers are made of
 STANDINS_VARIABLE = "INTELLIPERF_STANDINS"  # 1: no real library is looked for
 _MACHINE_ROOTS = {"cuda": ("/usr/local/cuda",), "hip": ("/opt/rocm",)}
 _SYSTEM_DIRECTORIES = ("/usr/include", "/usr/local/include")
+_INCLUDED_FOLDER = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*[<\"](?:\.\./|\./)*(\w+)/", re.MULTILINE)
 _DIRECTORY_FLAGS = ("-I", "-isystem", "-iquote", "-idirafter")
 
 
@@ -116,6 +117,19 @@ def search_order(language: str, flags: Sequence[str], directory: Path, standins:
 def libraries_of(language: str, flags: Sequence[str], directory: Path, standins: bool = False) -> tuple[Found, ...]:
     """Where the libraries come from in a compilation with these flags."""
     return find_libraries(language, () if standins else tuple(_part(flags, directory)[1]), standins)
+
+
+def named_libraries(found: Iterable[Found], dependencies: Sequence[str], directory: Path) -> list[Found]:
+    """Those that serve a source, without stand-ins that only other stand-ins include: ours are made of each other."""
+    serving = [where for where in found if where.serves(dependencies)]
+    standins = [where for where in serving if where.directory is None]
+    if not standins:
+        return serving
+    own = (f"{standins_directory()}/", f"{include_directory()}/", "/usr/lib/", "/usr/include/c++/")
+    texts = ((directory / file).read_bytes() for file in dependencies if not file.startswith(own))
+    named = {match.decode() for text in texts for match in _INCLUDED_FOLDER.findall(text)}
+    wanted = [where for where in standins if named.intersection(where.folders)] or standins
+    return [where for where in serving if where.directory is not None or where in wanted]
 
 
 def _part(flags: Sequence[str], directory: Path) -> tuple[list[str], list[Path]]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from intelliperf.dropins.headers import LIBRARIES, find_libraries, search_order, version_of
+from intelliperf.dropins.headers import LIBRARIES, find_libraries, named_libraries, search_order, version_of
 from intelliperf.dropins.toolchain import include_directory, standins_directory
 from intelliperf.emulator.isa import strict_compile
 
@@ -130,6 +130,63 @@ def test_a_toolkits_header_that_we_lack_is_found_and_reads_our_types(flags: tupl
     root = {} if flags else {"INTELLIPERF_TOOLKITS": str(tmp_path / "root")}
     built = nvcc("a.cu", "-o", "a", *flags, directory=tmp_path, **root)
     assert built.returncode == 0, built.stderr
+
+
+SMALL_FORMATS = """#include <cuda_fp8.h>
+__global__ void k(float2* o, double4_32a* wide) {
+  const enum cudaRoundMode mode = cudaRoundNearest;
+  __nv_bfloat162 pair(__nv_bfloat16(1.0f), __nv_bfloat16(-2.5f));
+  const __nv_bfloat162_raw bits = pair;
+  const __half2_raw halves = __floats2half2_rn(0.5f, 8.0f);
+  const float2 both = __internal_halfraw2_to_float2(halves);
+  o[0] = make_float2(__internal_bf16raw_to_float(__nv_bfloat16_raw{bits.y}), both.y + float(mode));
+  *wide = make_double4_32a(1, 2, 3, double(__internal_pack_u16x2_to_u32(2, 1)));
+}
+static_assert(alignof(double4_32a) == 32 && alignof(double4_16a) == 16);
+int main() {
+  float2* o;
+  double4_32a* wide;
+  cudaMallocManaged(&o, sizeof(float2)), cudaMallocManaged(&wide, sizeof(double4_32a));
+  k<<<1, 1>>>(o, wide);
+  cudaDeviceSynchronize();
+  return o->x == -2.5f && o->y == 8.0f && wide->w == 65538 ? 0 : 1;
+}
+"""
+
+
+def test_a_toolkits_formats_below_8_bits_find_what_they_take_from_our_header(tmp_path: Path) -> None:
+    """CUDA 13's libcu++ includes cuda_fp6.h and cuda_fp4.h wherever a toolkit has them."""
+    (tmp_path / "a.cu").write_text(SMALL_FORMATS)
+    built = nvcc("a.cu", "-o", "a", directory=tmp_path)
+    assert built.returncode == 0, built.stderr
+    assert subprocess.run([tmp_path / "a"], timeout=60, check=False).returncode == 0
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/usr/local/cuda/include/cuda_fp4.h").is_file(), reason="no toolkit of CUDA 12.8 or later")
+def test_the_machines_own_libraries_compile_beside_its_formats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("INTELLIPERF_STANDINS", raising=False)
+    (tmp_path / "a.cu").write_text(
+        "#include <cub/block/block_reduce.cuh>\n#include <cuda_fp4.h>\n#include <cuda_fp6.h>\n"
+        "__global__ void k(float* o) { *o = float(__nv_fp4_e2m1(2.8f)) + float(__nv_fp6_e2m3(2.8f)); }\n"
+        "int main() { float* o; cudaMallocManaged(&o, 4); k<<<1, 1>>>(o); cudaDeviceSynchronize(); "
+        "return *o == 3.0f + 2.75f ? 0 : 1; }\n"
+    )
+    built = nvcc("a.cu", "-o", "a", directory=tmp_path)
+    assert (built.returncode, built.stderr) == (0, "")
+    assert subprocess.run([tmp_path / "a"], timeout=60, check=False).returncode == 0
+
+
+def test_only_the_stand_ins_that_a_program_includes_are_named(tmp_path: Path) -> None:
+    """Ours are made of each other: rocPRIM's includes CUB's, which includes Thrust's and libcu++'s."""
+    (tmp_path / "a.hip").write_text("#include <cstdio>\n#  include <rocprim/rocprim.hpp>\n")
+    inner = ("rocprim/rocprim/rocprim.hpp", "cub/cub/cub.cuh", "libcudacxx/cuda/std/type_traits")
+    dependencies = ["a.hip", *(str(standins_directory() / file) for file in inner)]
+    found = find_libraries("hip", standins=True)
+    assert [where.package.name for where in found if where.serves(dependencies)] == ["rocPRIM", "hipCUB", "libcu++"]
+    assert [where.package.name for where in named_libraries(found, dependencies, tmp_path)] == ["rocPRIM"]
+    (tmp_path / "a.hip").write_text("")  # named by a macro: all that serve
+    assert len(named_libraries(found, dependencies, tmp_path)) == 3
 
 
 def test_directories_of_the_system_and_of_our_own_root_keep_their_places(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
-// CUDA's 8-bit floats.
+// CUDA's 8-bit floats, and what a toolkit's cuda_fp6.h and cuda_fp4.h take from this header.
 #pragma once
+#define __CUDA_FP8_H__  // by which programs know that it was included
+#include "device_types.h"
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
 #include <simt/fp8.h>
@@ -47,3 +49,14 @@ SIMT_HD __nv_fp8x2_storage_t __nv_cvt_double2_to_fp8x2(double2 v, __nv_saturatio
 SIMT_HD __nv_fp8_storage_t __nv_cvt_bfloat16raw_to_fp8(__nv_bfloat16_raw v, __nv_saturation_t saturate, __nv_fp8_interpretation_t kind) {
   return __nv_cvt_float_to_fp8(float(__nv_bfloat16(v)), saturate, kind);
 }
+
+SIMT_HD float __internal_halfraw_to_float(__half_raw v) { return float(__half(v)); }
+SIMT_HD float2 __internal_halfraw2_to_float2(__half2_raw v) {
+  return float2{float(__half(__half_raw{v.x})), float(__half(__half_raw{v.y}))};
+}
+SIMT_HD float __internal_bf16raw_to_float(__nv_bfloat16_raw v) { return float(__nv_bfloat16(v)); }
+SIMT_HD unsigned int __internal_pack_u16x2_to_u32(unsigned short low, unsigned short high) {
+  return low | static_cast<unsigned int>(high) << 16;
+}
+#define __NV_SILENCE_DEPRECATION_BEGIN
+#define __NV_SILENCE_DEPRECATION_END

@@ -1,3 +1,4 @@
-// Part of cuda_runtime.h in this implementation.
+// Part of cuda_runtime.h in this implementation, and the rounding modes of the formats below 8 bits.
 #pragma once
+enum cudaRoundMode { cudaRoundNearest, cudaRoundZero, cudaRoundPosInf, cudaRoundMinInf };
 #include "cuda_runtime.h"

@@ -17,7 +17,7 @@ from intelliperf.dropins.frontend import (
     has_openmp,
     host_driver,
 )
-from intelliperf.dropins.headers import search_order
+from intelliperf.dropins.headers import named_libraries, search_order
 from intelliperf.dropins.spelling import lenient_overlay
 from intelliperf.dropins.toolchain import Toolchain, store_output, tool_environment
 from intelliperf.emulator.compiler.cache import compile_cached
@@ -162,7 +162,7 @@ class Build:
         )
 
     def _log(self, unit: Unit, compiled: Compiled, output: Path, why: str = "") -> None:
-        libraries = [where for where in unit.libraries() if where.serves(compiled.dependencies)]
+        libraries = named_libraries(unit.libraries(), compiled.dependencies, self.directory)
         words, remarks = (self.command.flavour, *self.words), [_SERIAL] if self._is_serial(unit) else []
         remarks += [why] if why else []
         log_unit(unit, words, output, self.environment, self.toolchain, libraries, remarks=remarks)

@@ -7,10 +7,12 @@
 #define SIMT_BF16 __hip_bfloat16
 #define SIMT_BF162 __hip_bfloat162
 #define SIMT_BF16_RAW __hip_bfloat16_raw
+#define SIMT_BF162_RAW __hip_bfloat162_raw
 #else
 #define SIMT_BF16 __nv_bfloat16
 #define SIMT_BF162 __nv_bfloat162
 #define SIMT_BF16_RAW __nv_bfloat16_raw
+#define SIMT_BF162_RAW __nv_bfloat162_raw
 #endif
 
 struct SIMT_BF16_RAW {
@@ -52,9 +54,14 @@ struct SIMT_BF16 {
     return *this = SIMT_BF16(v);
   }
 };
+struct SIMT_BF162_RAW {
+  unsigned short x, y;
+};
 struct alignas(4) SIMT_BF162 {
   SIMT_BF16 x, y;
   SIMT_BF162() = default;
+  SIMT_HDT SIMT_BF162(const SIMT_BF162_RAW& raw) : x(SIMT_BF16_RAW{raw.x}), y(SIMT_BF16_RAW{raw.y}) {}
+  SIMT_HDT operator SIMT_BF162_RAW() const { return SIMT_BF162_RAW{x.data, y.data}; }
   SIMT_HDT SIMT_BF162(const SIMT_BF16& low, const SIMT_BF16& high) : x(low), y(high) {}
 };
 

@@ -57,6 +57,7 @@ struct alignas(4) __half2 {
   __half2() = default;
   SIMT_HDT __half2(const __half& low, const __half& high) : x(low), y(high) {}
   SIMT_HDT __half2(const __half2_raw& raw) : x(__half_raw{raw.x}), y(__half_raw{raw.y}) {}
+  SIMT_HDT operator __half2_raw() const { return __half2_raw{__half_raw(x).x, __half_raw(y).x}; }
 #if defined(__HIP__)
   SIMT_HDT explicit __half2(const __half& both) : x(both), y(both) {}
 #endif

@@ -179,6 +179,16 @@ SIMT_ELEMENTS(SIMT_DECLARE)
   struct alignas(4 * sizeof(_T) < 16 ? 4 * sizeof(_T) : 16) name##4 { _T x, y, z, w; };
 SIMT_ELEMENTS(SIMT_DECLARE)
 #undef SIMT_DECLARE
+// CUDA 13's four elements of 8 bytes, with the alignment in their name.
+#define SIMT_ALIGNED(type, _T, bytes)           \
+  struct alignas(bytes) type { _T x, y, z, w; }; \
+  SIMT_HD constexpr type make_##type(_T x, _T y, _T z, _T w) { return type{x, y, z, w}; }
+#define SIMT_DECLARE(name, _T) SIMT_ALIGNED(name##4_16a, _T, 16) SIMT_ALIGNED(name##4_32a, _T, 32)
+SIMT_DECLARE(long, long) SIMT_DECLARE(ulong, unsigned long)
+SIMT_DECLARE(longlong, long long) SIMT_DECLARE(ulonglong, unsigned long long)
+SIMT_DECLARE(double, double)
+#undef SIMT_DECLARE
+#undef SIMT_ALIGNED
 #endif
 
 #define SIMT_DECLARE(name, _T)                                                                              \
