@@ -62,6 +62,37 @@ def test_two_sizes_that_are_raised_at_once_are_the_same_in_both_versions(tmp_pat
     assert not Variants(tmp_path, CELLS).followed(1, altered, Interception(other_grids=(theirs,))).divergences
 
 
+STRUCT = """#include <hip/hip_runtime.h>
+struct Shape { int rows, columns, step; };
+__global__ void shaped(int* out, Shape s) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < s.rows * s.columns) out[i] = i + s.step;
+}
+int main() {
+  const Shape s = {8, 16, 2};
+  int* out;
+  if (hipMalloc(&out, 1024) || hipMemset(out, 0, 1024)) return 1;
+  shaped<<<VARIANT ? s.rows * s.columns / 32 : (s.rows * s.columns + 31) / 32, 32>>>(out, s);
+  return hipDeviceSynchronize();
+}
+"""
+
+
+def test_a_grid_that_goes_by_members_of_a_struct_grows_and_shrinks_as_each_host_has_it(tmp_path: Path) -> None:
+    """Rounded down in the one: wrong where a member that divides evenly becomes another."""
+    end = "trunc.32 #4294967296 or.64:#1"
+    mine = f"2/_Z6shapedPi5Shape:@1+0.4 @1+4.4 mul.32 #31 add.32 #32 sdiv.32 {end}"
+    theirs = f"2/_Z6shapedPi5Shape:@1+0.4 @1+4.4 mul.32 #32 sdiv.32 {end}"
+    versions, shapes = Variants(tmp_path, STRUCT), ((4, 1, 1, 32, 1, 1), (4, 1, 1, 32, 1, 1))
+    altered = Interception(other_numbers=(3,), other_shapes=shapes)
+    assert not versions.followed(1, altered, Interception()).divergences
+    grids = Interception(other_grids=(mine,)), Interception(other_grids=(theirs,))
+    assert versions.followed(1, altered | grids[0], grids[1]).divergences
+    assert not versions.followed(1, altered | grids[0], grids[0]).divergences
+    others = Interception(other_grids=(theirs.replace("shaped", "shapes"),))  # another kernel with as many arguments
+    assert not versions.followed(1, altered, others).divergences
+
+
 REST = """#include <hip/hip_runtime.h>
 __global__ void rest(int* out, int n, int first, int step) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x + (VARIANT ? first : 0);

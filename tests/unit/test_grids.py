@@ -34,7 +34,7 @@ _MAIN = """define i32 @main(i32 %argc, i32 %m) {{
     ],
 )
 def test_a_grid_is_a_formula_of_the_kernels_arguments(body: str, expected: str) -> None:
-    formula = f"2:{expected if expected == '=x' else f'{expected} trunc.32'} #4294967296 or.64:#1"
+    formula = f"2/_Z5scalePfi:{expected if expected == '=x' else f'{expected} trunc.32'} #4294967296 or.64:#1"
     assert grid_formulas(_MAIN.format(body=body), {"scale"}) == ((formula,) if expected else ())
     assert grid_formulas(_MAIN.format(body=body), {"other"}) == ()
     handed = _MAIN.replace("i32 noundef %n", "i32 noundef 2048")  # of which the compiler may have made the grid
@@ -46,7 +46,7 @@ def test_a_grid_is_a_formula_of_the_kernels_arguments(body: str, expected: str) 
 def test_a_one_that_is_calculated_with_is_not_the_argument_that_happens_to_be_one() -> None:
     handed = _MAIN.replace("i32 noundef %n)", "i32 noundef %n, i32 noundef 1, i32 noundef 64)")
     body = "  %b = sdiv i32 %n, 64\n  %g = add i32 %b, 1"
-    formula = "4:@1 @3 sdiv.32 #1 add.32 trunc.32 #4294967296 or.64:@2"  # a depth of 1 may be the argument, as 64 may
+    formula = "4/_Z5scalePfi:@1 @3 sdiv.32 #1 add.32 trunc.32 #4294967296 or.64:@2"  # a depth of 1 may be one, as 64 is
     assert grid_formulas(handed.format(body=body), {"scale"}) == (formula,)
 
 
@@ -62,7 +62,7 @@ def test_dynamic_lds_that_depends_on_an_argument_stands_behind_the_grid() -> Non
 def test_dynamic_lds_is_known_where_the_grid_is_not(blocks: str, grid: str) -> None:
     body = f"  %g = {blocks}\n  %c = zext i32 %n to i64\n  %l = shl nuw i64 %c, 2"
     text = _MAIN.replace("i64 noundef 0", "i64 noundef %l").format(body=body)
-    assert grid_formulas(text, {"scale"}) == (f"2:{grid}:@1 trunc.32 #2 shl.64",)
+    assert grid_formulas(text, {"scale"}) == (f"2/_Z5scalePfi:{grid}:@1 trunc.32 #2 shl.64",)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_a_dimension_that_goes_by_no_argument_stays_as_it_is(more: str, known: b
         f"  %y = zext i32 {more} to i64\n  %h = shl nuw i64 %y, 32"
     )
     text = _MAIN.replace("or disjoint i64 %w, 4294967296", "or disjoint i64 %h, %w").format(body=body)
-    formula = "2:@1 #256 udiv.32 trunc.32 =y #32 shl.64 or.64:#1"
+    formula = "2/_Z5scalePfi:@1 #256 udiv.32 trunc.32 =y #32 shl.64 or.64:#1"
     assert grid_formulas(text, {"scale"}) == ((formula,) if known else ())
 
 
@@ -92,7 +92,7 @@ def test_a_count_that_the_host_loads_twice_is_one_number_while_nothing_is_writte
     text = _MAIN.format(body="  %m1 = load i32, ptr %q, align 4\n  %g = udiv i32 %m1, 256")
     text = text.replace("  invoke void", f"{between}  %m2 = load i32, ptr %q, align 4\n  invoke void")
     text = text.replace("i32 noundef %n)", "i32 noundef %m2)")
-    formula = "2:@1 #256 udiv.32 trunc.32 #4294967296 or.64:#1"
+    formula = "2/_Z5scalePfi:@1 #256 udiv.32 trunc.32 #4294967296 or.64:#1"
     assert grid_formulas(text, {"scale"}) == ((formula,) if known else ())
 
 
@@ -128,7 +128,7 @@ pushed:                                           ; preds = %{before}
 
 @pytest.mark.parametrize(("before", "known"), [("level", True), ("other", False), ("level, %other", False)])
 def test_what_a_vector_holds_is_loaded_again_through_its_pointer(before: str, known: bool) -> None:
-    formula = "3:@2 @1 sub.32 #64 udiv.32 trunc.32 #4294967296 or.64:#1"
+    formula = "3/_Z5solvePfii:@2 @1 sub.32 #64 udiv.32 trunc.32 #4294967296 or.64:#1"
     assert grid_formulas(_LEVELS.format(before=before), {"solve"}) == ((formula,) if known else ())
 
 
@@ -152,7 +152,82 @@ def test_versions_are_told_of_arguments_that_only_one_of_their_grids_goes_by() -
 
 def test_what_is_passed_by_value_in_memory_may_have_a_share_in_a_grid() -> None:
     text = _MAIN.format(body="  %g = udiv i32 %m, 256")
-    assert grid_formulas(text, {"scale"})[0].startswith("2:=x")
+    assert grid_formulas(text, {"scale"})[0].startswith("2/_Z5scalePfi:=x")
     members = text.replace("ptr noundef %a", "ptr noundef byval(%struct.Grid) align 8 %a")
-    assert grid_formulas(members, {"scale"})[0].startswith("2?:=x")
+    assert grid_formulas(members, {"scale"})[0].startswith("2?/_Z5scalePfi:=x")
     assert alike(("4?:=x:#1",), ("4?:@1:#1",)) == (("4?:=x:#1", "&4:@1", "!4:@1"), ("4?:@1:#1", "&4:@1", "!4:@1"))
+
+
+_MEMBERS = """define void @_Z19__device_stub__poolPf5Shape6Window(ptr %0, ptr byval(%S) align 8 %1, i64 %2, i64 %3) {{
+  %5 = alloca %Window, align 8
+  %6 = alloca ptr, align 8
+  %7 = alloca [3 x ptr], align 16
+  store i64 %2, ptr %5, align 8
+  %8 = getelementptr inbounds nuw i8, ptr %5, i64 8
+  store i64 %3, ptr %8, align 8
+  store ptr %0, ptr %6, align 8
+  store ptr %6, ptr %7, align 16
+  %9 = getelementptr inbounds nuw i8, ptr %7, i64 8
+  store ptr %1, ptr %9, align 8
+  %10 = getelementptr inbounds nuw i8, ptr %7, i64 16
+  store ptr %5, ptr %10, align 16
+  %11 = call i32 @hipLaunchKernel(ptr noundef @_Z4poolPf5Shape6Window, i64 1, i32 1, i64 1, i32 1, ptr %7)
+  ret void
+}}
+define i32 @main(ptr %outside) {{
+  %copy = alloca %Shape, align 8
+  %copy8 = getelementptr inbounds nuw i8, ptr %copy, i64 8
+  %copy16 = getelementptr inbounds nuw i8, ptr %copy, i64 16
+  %n = call i32 @planes()
+  %m = call i32 @rows()
+  %k = call i32 @size()
+{before}
+  %nm = mul nsw i32 %n, %m
+  %all = mul nsw i32 %nm, %k
+  %g = udiv i32 %all, 64
+  %x = zext i32 %g to i64
+  %xy = or disjoint i64 %x, 4294967296
+  %k64 = zext i32 %k to i64
+  %k4 = shl nuw i64 %k64, 32
+  %d64 = zext i32 %n to i64
+  %both = or disjoint i64 %k4, %d64
+  %r = call i32 @__hipPushCallConfiguration(i64 %xy, i32 1, i64 4294967360, i32 1, i64 noundef 0, ptr null)
+  br label %pushed
+pushed:
+{stores}
+  call void @_Z19__device_stub__poolPf5Shape6Window(ptr null, ptr byval(%Shape) align 8 %copy, i64 %q, i64 %both)
+}}
+"""
+_STORES = """  store i32 %n, ptr %copy, align 8
+  store double 1.0, ptr %copy8, align 8
+  store i32 %m, ptr %copy16, align 8"""
+_COPIED = (
+    "  call void @llvm.memcpy.p0.p0.i64(ptr align 8 %copy, ptr noundef nonnull align 8 %outside, i64 24, i1 false)"
+)
+_LOADED = """  %n1 = load i32, ptr %outside, align 8
+  %outside8 = getelementptr inbounds nuw i8, ptr %outside, i64 8
+  %v = load double, ptr %outside8, align 8
+  %outside16 = getelementptr inbounds nuw i8, ptr %outside, i64 16
+  %m1 = load i32, ptr %outside16, align 8"""
+
+
+@pytest.mark.parametrize(
+    ("before", "stores", "known"),
+    [
+        ("", _STORES, True),
+        (_STORES, "", True),  # the only ones
+        (_STORES + "\n  store i32 7, ptr %copy16", "", False),
+        (_STORES + "\n  call void @grow(ptr %copy)", "", False),
+        (_LOADED, _COPIED, True),
+        ("", _COPIED, False),
+    ],
+)
+def test_a_grid_may_be_made_of_members_of_structs(before: str, stores: str, known: bool) -> None:
+    text = _MEMBERS.format(before=before, stores=stores)
+    numbers = "%n1, %m1" if before == _LOADED else "%n, %m"
+    text = text.replace("%nm = mul nsw i32 %n, %m", f"%nm = mul nsw i32 {numbers}")
+    first = "@1+0.4" if before == _LOADED else "@2+8.4"  # it is handed twice
+    formula = (
+        f"3/_Z4poolPf5Shape6Window:{first} @1+16.4 mul.32 @2+12.4 mul.32 #64 udiv.32 trunc.32 #4294967296 or.64:#1"
+    )
+    assert grid_formulas(text, {"pool"}) == ((formula,) if known else ())

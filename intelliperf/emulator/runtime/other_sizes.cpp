@@ -374,12 +374,13 @@ class Resizing {
     Fitted fitted = mode ? Fitted{true, false, grid_, 0} : fit(grid_, block_, others, size, value, alike);
     bool all_suit = true;
     for (const LaunchShape& shape : beside_) {
-      if (mode || goes_by(*kernel_, slot.parameter)) break;  // each version's grid is known
+      if (mode || goes_by(*kernel_, slot.parameter, slot.offset)) break;  // each version's grid is known
       all_suit &= suits(fitted, fit(shape.grid, shape.block, others, size, value, alike), shape);
     }
     const bool named = std::find(slot.constants.begin(), slot.constants.end(), value) != slot.constants.end();
     const bool larger = value > size && !slot.boolean && !(mode && (named || size == 0));
-    if (larger && (!may_grow_ || !all_suit || only_candidates_goes_by(*kernel_, slot.parameter))) return false;
+    if (larger && (!may_grow_ || !all_suit || only_candidates_goes_by(*kernel_, slot.parameter, slot.offset)))
+      return false;
     if (!all_suit) fitted.grid = grid_;  // a grid for more is one for less
     // More threads than a size that nobody compares with anything: a check that a candidate has would show.
     if (value < size && !mode && (parts ? alike : !slot.compared)) return false;

@@ -17,10 +17,12 @@ struct GridFormula {
     bool taken = false;  // an argument of the kernel, by its name or its index
     std::string named{};
     int64_t argument = -1;
+    uint64_t offset = 0, size = 0;  // of a member of it, bytes; size 0: the whole argument
     uint64_t constant = 0;
     char dimension = 0;  // of the launch as it is
   };
   size_t arguments = 0;               // that the kernel takes; 0: it takes them by name
+  std::string kernel{};               // mangled; empty: any that takes as many
   std::vector<Word> x_and_y, z, lds;  // lds: empty where it does not depend on them
   bool of_grid = true;                // false: only the LDS is known
   bool of_all = true;                 // false: it may go by members of what is passed by value, too
@@ -37,6 +39,8 @@ std::vector<Word> read_words(const std::string& text) {
     if (one[0] == '@') {
       char* end = nullptr;
       word.taken = true, word.argument = strtoll(one.c_str() + 1, &end, 10);
+      if (*end == '+')
+        word.offset = strtoull(end + 1, &end, 10), word.size = *end == '.' ? strtoull(end + 1, &end, 10) : 0;
       if (*end) word.named = one.substr(1);
     } else if (one[0] == '=')
       word.dimension = one[1];
@@ -100,6 +104,7 @@ bool combine(const Word& word, uint64_t a, uint64_t b, uint64_t& made) {
 }
 
 bool is_of(const GridFormula& formula, const Kernel& kernel) {
+  if (!formula.kernel.empty() && formula.kernel != kernel.name) return false;
   return formula.arguments == 0 || formula.arguments == kernel.parameters.size();
 }
 
@@ -112,8 +117,9 @@ bool is_meant(const Word& word, const Parameter& parameter) {
 bool argument_of(const LaunchRequest& request, void* const* arguments, const Word& word, uint64_t& value) {
   value = 0;
   for (const Parameter& parameter : request.kernel->parameters) {
-    if (!is_meant(word, parameter) || parameter.size > sizeof value) continue;
-    std::memcpy(&value, arguments[parameter.index], parameter.size);
+    const uint64_t size = word.size ? word.size : parameter.size;
+    if (!is_meant(word, parameter) || size > sizeof value || word.offset + size > parameter.size) continue;
+    std::memcpy(&value, static_cast<const char*>(arguments[parameter.index]) + word.offset, size);
     return true;
   }
   return word.named.empty();
@@ -173,8 +179,9 @@ bool lds_of(const GridFormula& formula, const LaunchRequest& request, void* cons
   return true;
 }
 
-bool takes(const std::vector<Word>& words, const Parameter& parameter) {
-  return std::any_of(words.begin(), words.end(), [&](const Word& word) { return is_meant(word, parameter); });
+bool takes(const std::vector<Word>& words, const Parameter& parameter, uint64_t offset) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](const Word& word) { return is_meant(word, parameter) && word.offset == offset; });
 }
 
 bool changes(const std::vector<Word>& words, const LaunchRequest& request, void* const* altered) {
@@ -205,10 +212,14 @@ Formulas read_formulas(const std::string& text) {
       continue;
     }
     if (second == std::string::npos) continue;
-    found.own.push_back({strtoul(one.c_str(), nullptr, 10), read_words(one.substr(first + 1, second - first - 1)),
-                         read_words(one.substr(second + 1, third - second - 1)),
-                         third == std::string::npos ? std::vector<Word>() : read_words(one.substr(third + 1)),
-                         one[first + 1] != '*', one.find('?') > first});
+    GridFormula own;
+    own.arguments = strtoul(one.c_str(), nullptr, 10);
+    if (const size_t name = one.find('/'); name < first) own.kernel = one.substr(name + 1, first - name - 1);
+    own.x_and_y = read_words(one.substr(first + 1, second - first - 1));
+    own.z = read_words(one.substr(second + 1, third - second - 1));
+    if (third != std::string::npos) own.lds = read_words(one.substr(third + 1));
+    own.of_grid = one[first + 1] != '*', own.of_all = one.find('?') > first;
+    found.own.push_back(own);
   }
   return found;
 }
@@ -219,24 +230,24 @@ const Formulas& formulas() {
   return found;
 }
 
-bool any_takes(const std::vector<GridFormula>& every, const Kernel& kernel, int64_t parameter) {
+bool any_takes(const std::vector<GridFormula>& every, const Kernel& kernel, int64_t parameter, uint64_t offset) {
   for (const Parameter& one : kernel.parameters)
     if (int64_t(one.index) == parameter)
       return std::any_of(every.begin(), every.end(), [&](const GridFormula& formula) {
-        return is_of(formula, kernel) && (takes(formula.x_and_y, one) || takes(formula.z, one));
+        return is_of(formula, kernel) && (takes(formula.x_and_y, one, offset) || takes(formula.z, one, offset));
       });
   return false;
 }
 
 }  // namespace
 
-bool goes_by(const Kernel& kernel, int64_t parameter) {
+bool goes_by(const Kernel& kernel, int64_t parameter, uint64_t offset) {
   const Formulas& every = formulas();
-  return any_takes(every.own, kernel, parameter) || any_takes(every.of_either, kernel, parameter);
+  return any_takes(every.own, kernel, parameter, offset) || any_takes(every.of_either, kernel, parameter, offset);
 }
 
-bool only_candidates_goes_by(const Kernel& kernel, int64_t parameter) {
-  return any_takes(formulas().of_candidate, kernel, parameter);
+bool only_candidates_goes_by(const Kernel& kernel, int64_t parameter, uint64_t offset) {
+  return any_takes(formulas().of_candidate, kernel, parameter, offset);
 }
 
 bool is_free(const LaunchRequest& request, char dimension) {

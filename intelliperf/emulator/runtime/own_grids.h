@@ -8,12 +8,13 @@
 
 namespace simt {
 
-// Whether either version's host computes a grid of the kernel from that argument.
-bool goes_by(const Kernel& kernel, int64_t parameter);
+// Whether either version's host computes a grid of the kernel from that argument, or from the member of it that stands
+// so many bytes behind its beginning.
+bool goes_by(const Kernel& kernel, int64_t parameter, uint64_t offset);
 
 // Whether the candidate's host does, and not the original's: that may be another number of the original's grid, by
 // which it would have to grow as well.
-bool only_candidates_goes_by(const Kernel& kernel, int64_t parameter);
+bool only_candidates_goes_by(const Kernel& kernel, int64_t parameter, uint64_t offset);
 
 // Whether the host chooses the grid's extent in that dimension ('x', 'y', 'z') by nothing that the kernel is handed.
 bool is_free(const LaunchRequest& request, char dimension);

@@ -1,8 +1,9 @@
 """How the host computes a launch's grid and dynamic LDS from the arguments that it hands to the kernel.
 
 A formula is a row of words as the emulator's runtime reads them (own_grids.h): what they stand for is put on a stack.
-`@3` is an argument, `#7` a constant, `=y` what the launch has in that dimension, and `add.32` takes two numbers of 32
-bits off the stack. `*` stands for a grid that is calculated otherwise, beside LDS that is known.
+`@3` is an argument, `@3+8.4` four bytes of one that is a struct, from its ninth on, `#7` a constant, `=y` what the
+launch has in that dimension, and `add.32` takes two numbers of 32 bits off the stack. `*` stands for a grid that is
+calculated otherwise, beside LDS that is known.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ import re
 from collections.abc import Collection, Iterator
 from itertools import islice
 
+from intelliperf.validation.edits.handed import DEFINED, LABEL, Handed, handed, stubs
 from intelliperf.validation.edits.launches import call_operands, function_bodies
 from intelliperf.validation.edits.names import plain_name
 
 _STUB = "__device_stub__"
-_DEFINED = re.compile(r"\s+(%\S+) = (.*?)(?:, ![\w.]+ ![\w()]+)*$")
+_STUB_NAME = re.compile(r"(\d*)__device_stub__")
 _TWO = re.compile(
     r"(add|sub|mul|[su]div|[su]rem|shl|[la]shr|and|or|xor) (?:nuw |nsw |exact |disjoint )*i(\d+) (\S+), (\S+)$"
 )
@@ -23,7 +25,6 @@ _CAST = re.compile(r"(zext|sext|trunc) (?:nneg |nuw |nsw )*i(\d+) (\S+) to i(\d+
 _CHOICE = re.compile(r"(?:tail )?call (?:noundef )?(?:range\(.*?\) )?i(\d+) @llvm\.([us](?:min|max))\.i\d+\((.*)\)")
 _LOAD = re.compile(r"load ((?:i\d+|ptr), ptr \S+?)(?:, |$)")
 _ADDRESS = re.compile(r"getelementptr (?:inbounds |nuw |nusw )*(.*)")
-_LABEL = re.compile(r"([-\w.$]+|\"[^\"]*\"):(?: +; preds = (.*))?$")
 _WRITES = re.compile(r"\s(?:call|invoke|store|fence|atomicrmw|cmpxchg|callbr) ")
 _WRITES_NOT = re.compile(r"PushCallConfiguration\(|@llvm\.(?:[su](?:min|max)|abs|dbg|assume|lifetime)")
 _MOST_WORDS = 60
@@ -31,13 +32,13 @@ _HIGH = re.compile(r"shl (?:nuw |nsw )*i64 (\S+), 32$")
 _NAMED = re.compile(r"%[-\w.$]+")
 _ABOVE = 1 << 32  # y stands above x
 _UNKNOWN = "*"
-_ARGUMENT = re.compile(r"@\w+")
+_ARGUMENT = re.compile(r"@[\w+.]+")
 _UNITS = {"-1", "0", "1"}
 _BY_NAME = "0"  # arguments that these have: they are named instead
 
 
 def grid_formulas(ir: str, kernels: Collection[str]) -> tuple[str, ...]:
-    """Of each launch of these kernels whose grid depends on its arguments alone: how many arguments, then x and y, z.
+    """Of each launch of these kernels whose grid depends on its arguments alone: how many and whose, then x and y, z.
 
     Or on nothing, where it is handed no constants of which the compiler may have made the grid. A question mark stands
     behind the number of arguments where some are passed by value in memory, of whose members it may be made.
@@ -46,15 +47,14 @@ def grid_formulas(ir: str, kernels: Collection[str]) -> tuple[str, ...]:
     `ir`: the host's, optimised, with the kernels' stubs not inlined. `kernels`: plain names.
     """
     found: dict[str, None] = {}
+    known_stubs = stubs(ir)
     for body in function_bodies(ir):
-        values = {match[1]: match[2] for line in body if (match := _DEFINED.match(line)) is not None}
+        values = {match[1]: match[2] for line in body if (match := DEFINED.match(line)) is not None}
         values |= _loaded_again(body)
-        for grid, lds, handed in _launches(body, kernels):
-            arguments = {
-                _first_of(one.split()[-1], values): at
-                for at, one in enumerate(handed)
-                if one.split()[0] in ("i32", "i64")
-            }
+        for grid, lds, number in _launches(body, kernels):
+            name, operands = call_operands(body[number])
+            given = handed(body, number, operands, known_stubs.get(name))
+            arguments = {_first_of(one, values): word for one, word in given.numbers.items()}
             flat, depth = (one.split()[-1] for one in grid)
             formulas = [_plane(flat, values, arguments), _of_dimension("z", depth, values, arguments)]
             asked = _formula(lds.split()[-1], values, arguments)
@@ -62,16 +62,20 @@ def grid_formulas(ir: str, kernels: Collection[str]) -> tuple[str, ...]:
                 known = all(formulas)
                 formulas = [one if known else _UNKNOWN for one in formulas] + [asked]
             fixed = not any("@" in one or "=" in one for one in formulas)
-            if all(formulas) and not (fixed and _may_be_folded(handed)):
-                unseen = "?" if any(" byval(" in one for one in handed) else ""
-                found[":".join([f"{len(handed)}{unseen}", *formulas])] = None
+            if all(formulas) and not (fixed and _may_be_folded(given)):
+                found[":".join([f"{given.parameters}{'?' * given.unseen}{_launched(name)}", *formulas])] = None
     return tuple(sorted(found, key=lambda formula: (_UNKNOWN in formula, "=" in formula)))  # the first that fits holds
 
 
-def _may_be_folded(handed: list[str]) -> bool:
+def _launched(stub: str) -> str:
+    """The kernel behind its stub, where it is sure to be called that on the device as well."""
+    kernel = _STUB_NAME.sub(lambda name: str(int(name[1]) - len(_STUB)) if name[1] else "", stub)
+    return "" if kernel.startswith("_ZL") or "_GLOBAL__N" in kernel else f"/{kernel}"
+
+
+def _may_be_folded(given: Handed) -> bool:
     """May a constant grid be made of the arguments, which are constants as well?"""
-    numbers = [one.split()[-1] for one in handed if one.split()[0] in ("i32", "i64")]
-    return not numbers or any(re.fullmatch(r"-?\d+", one) for one in numbers)
+    return given.constants or not given.numbers
 
 
 def alike(mine: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
@@ -96,22 +100,22 @@ def _taken(formulas: tuple[str, ...]) -> dict[str, set[str]]:
     for formula in formulas:
         kernel, flat, depth, *_ = formula.split(":")
         if flat != _UNKNOWN:
-            found.setdefault(kernel.rstrip("?"), set()).update(_ARGUMENT.findall(f"{flat} {depth}"))
+            found.setdefault(kernel.partition("/")[0].rstrip("?"), set()).update(_ARGUMENT.findall(f"{flat} {depth}"))
     return found
 
 
-def _launches(body: list[str], kernels: Collection[str]) -> Iterator[tuple[list[str], str, list[str]]]:
-    """The two operands that hold the grid, that of dynamic LDS, and what the stub behind them is called with."""
+def _launches(body: list[str], kernels: Collection[str]) -> Iterator[tuple[list[str], str, int]]:
+    """The two operands that hold the grid, that of dynamic LDS, and the line that calls the stub behind them."""
     grid: list[str] = []
     lds = ""
-    for line in body:
+    for number, line in enumerate(body):
         name, operands = call_operands(line)
         if name.endswith("PushCallConfiguration"):
             fixed = all(one.split()[-1].isdecimal() for one in operands[2:4])
             grid, lds = operands[:2] if fixed else [], operands[4]
         elif _STUB in name and grid:
             if plain_name(name).removeprefix(_STUB) in kernels:
-                yield grid, lds, operands
+                yield grid, lds, number
             grid = []
 
 
@@ -120,18 +124,18 @@ def _loaded_again(body: list[str]) -> Iterator[tuple[str, str]]:
 
     Pointers, too, and addresses that are calculated from them again: `starts[i]` of a vector is read through both.
     """
-    labels = {match[1] for line in body if (match := _LABEL.match(line)) is not None}
+    labels = {match[1] for line in body if (match := LABEL.match(line)) is not None}
     held: dict[str, str] = {}  # by type and address
     ends = {"": held}  # what is held where a block ends, by its label; that of the first is not written
     addresses: dict[str, str] = {}  # by how they are calculated
     firsts: dict[str, str] = {}
     for line in body:
-        if (label := _LABEL.match(line)) is not None:
+        if (label := LABEL.match(line)) is not None:
             held = dict(ends.get(_one_before(label[2] or "", labels), {}))
             ends[label[1]] = held
         if _WRITES.search(line) and not _WRITES_NOT.search(line):
             held.clear()
-        defined = _DEFINED.match(line)
+        defined = DEFINED.match(line)
         if defined is None:
             continue
         how = _NAMED.sub(lambda name: firsts.get(name[0], name[0]), defined[2])
@@ -155,7 +159,7 @@ def _first_of(name: str, values: dict[str, str]) -> str:
     return same if same.startswith("%") else name
 
 
-def _plane(name: str, values: dict[str, str], arguments: dict[str, int]) -> str:
+def _plane(name: str, values: dict[str, str], arguments: dict[str, str]) -> str:
     """Of x, and of y above it."""
     both = _TWO.match(values.get(name, ""))
     if both is None or both[1] != "or":
@@ -170,7 +174,7 @@ def _plane(name: str, values: dict[str, str], arguments: dict[str, int]) -> str:
     return ""
 
 
-def _of_dimension(dimension: str, name: str, values: dict[str, str], arguments: dict[str, int]) -> str:
+def _of_dimension(dimension: str, name: str, values: dict[str, str], arguments: dict[str, str]) -> str:
     """A number that has nothing to do with the arguments stays as it is."""
     words = list(islice(_words(name, values, arguments), _MOST_WORDS + 1))
     others = {word[1:] for word in words if word.startswith(_UNKNOWN)}
@@ -179,7 +183,7 @@ def _of_dimension(dimension: str, name: str, values: dict[str, str], arguments: 
     return f"={dimension}" if len(words) <= _MOST_WORDS else ""
 
 
-def _depends(others: Collection[str], values: dict[str, str], arguments: dict[str, int]) -> bool:
+def _depends(others: Collection[str], values: dict[str, str], arguments: dict[str, str]) -> bool:
     """May these numbers be made of the arguments, or of what these are made of?"""
     made = [word for one in arguments for word in islice(_words(one, values, {}), _MOST_WORDS)]
     origins = {word[1:] for word in made if word.startswith(_UNKNOWN)} | arguments.keys()
@@ -188,22 +192,22 @@ def _depends(others: Collection[str], values: dict[str, str], arguments: dict[st
     return loaded or not origins.isdisjoint({*others, *(name for text in texts for name in _NAMED.findall(text))})
 
 
-def _formula(name: str, values: dict[str, str], arguments: dict[str, int]) -> str:
+def _formula(name: str, values: dict[str, str], arguments: dict[str, str]) -> str:
     """Empty where it is made of anything else."""
     words = list(islice(_words(name, values, arguments), _MOST_WORDS + 1))
     known = not any(word.startswith(_UNKNOWN) for word in words)
     return " ".join(words) if known and len(words) <= _MOST_WORDS else ""
 
 
-def _without_units(arguments: dict[str, int]) -> dict[str, int]:
+def _without_units(arguments: dict[str, str]) -> dict[str, str]:
     """A unit that is calculated with is itself, as in `(n - 1) / 256 + 1`, also where the kernel is handed one, too."""
     return {name: at for name, at in arguments.items() if name not in _UNITS}
 
 
-def _words(name: str, values: dict[str, str], arguments: dict[str, int]) -> Iterator[str]:
+def _words(name: str, values: dict[str, str], arguments: dict[str, str]) -> Iterator[str]:
     name = _first_of(name, values)
     if name in arguments:
-        yield f"@{arguments[name]}"
+        yield arguments[name]
     elif re.fullmatch(r"-?\d+", name):
         yield f"#{name}"
     elif (two := _TWO.match(values.get(name, ""))) is not None:
