@@ -23,7 +23,7 @@ from intelliperf.validation.buffers.elements import FLOAT32, FLOAT64, Bytes, Sca
 from intelliperf.validation.buffers.field import Field
 from intelliperf.validation.buffers.tolerance import Allowance, Steadiness
 from intelliperf.validation.calibration import BASE, Calibration, Launched, scalars
-from intelliperf.validation.othernumbers import OTHER_GARBAGE, TWIN
+from intelliperf.validation.othernumbers import MOST_SECONDS, OTHER_GARBAGE, PATIENCE, TWIN
 from intelliperf.validation.reference import Reference
 from intelliperf.validation.runs.alignment import align
 from intelliperf.validation.runs.effort import Effort
@@ -37,6 +37,7 @@ from intelliperf.validation.trial import Rejection, Trial
 NAME = "algebraic equality"
 CANDIDATE = "candidate with shadows"
 _NORMAL = "original without shadows"
+_PATIENCE = 3  # so many times as long may an altered launch of the original take as without shadows
 _NEARLY_EQUAL = 8.0
 _BYTES = {"float": 4, "double": 8, "half": 2, "bfloat": 2}
 _SCALARS: Mapping[str, Scalar] = {"float": FLOAT32, "double": FLOAT64}
@@ -248,10 +249,13 @@ class AlgebraGate:
     def _runs(self, trial: Trial, shadow: Shadow, altered: Interception) -> tuple[SideRun, SideRun]:
         shadowed = replace(self._reference.common(trial), shadow=shadow) | altered
         own, theirs = trial.own_grids
-        garbage = OTHER_GARBAGE if altered != Interception() else altered
+        if altered != Interception():
+            most = _PATIENCE * MOST_SECONDS
+            own |= Interception(other_seconds=most)
+            theirs |= Interception(other_seconds=PATIENCE * most) | OTHER_GARBAGE
         return (
             SideRun(BASE, trial.case.reference, shadowed | own),
-            SideRun(CANDIDATE, trial.application, shadowed | theirs | garbage),
+            SideRun(CANDIDATE, trial.application, shadowed | theirs),
         )
 
     def _allowed_by(self, calibration: Calibration) -> Callable[[AlgebraObserver], Calibration]:

@@ -24,11 +24,13 @@ from intelliperf.validation.othernumbers import (
     COPIES_ALIKE,
     LARGER,
     MORE_ORDERS,
+    MOST_SECONDS,
     NAMED,
     NAN_LOSES,
     NAN_WINS,
     NO_ONE_ANSWER,
     OTHER_GARBAGE,
+    PATIENCE,
     TOGETHER,
     TWIN,
     TWIN_ORDER,
@@ -54,9 +56,7 @@ NAME = GATES[5]
 _MOST_CONSTANTS = 32
 _MOST_NAMED = 64
 _MOST_LIMITS = 6  # each of them costs two launches
-_MOST_SECONDS = 2  # of the processor, for an altered launch of the original
 _MOST_BITS_COUNTED, _WORD = 18, 32  # of what altered launches have, and of integers that are not narrow
-_PATIENCE = 20  # so many times as long may the same launch of the candidate take
 _TWIN_PATIENCE = 3  # and of the original in another order, which spins there, else
 _ALTERED = "candidate on other numbers"
 _NO_REPETITION = "not on this device for declared kernels: no launch of one program stands for a launch of the other"
@@ -240,7 +240,7 @@ class NumbersGate:
                 # The proof was left early, so that what the two may be apart by there was not learnt.
                 return Told(passed=(f"{alteration.passed} ({proof.coverage})",))
         if isinstance(found, Divergence) and found.near:
-            altered = Interception(other_numbers=(alteration.way,))
+            altered = Interception(other_numbers=(alteration.way,), other_seconds=_TWIN_PATIENCE * MOST_SECONDS)
             same = [key for key, account in trial.proven.items() if account.level is Level.EQUAL]
             wider = widened(calibration, self._reference.rounding_errors(trial, altered), same)
             found = self._held_to(trial, alteration, wider) if wider is not None else found
@@ -265,7 +265,7 @@ class NumbersGate:
 
     def _twin(self, trial: Trial, altered: Interception, order: Interception = TWIN_ORDER) -> SideRun:
         """A number that makes it much slower than the original is left alone."""
-        patient = replace(altered, other_seconds=_TWIN_PATIENCE * _MOST_SECONDS)
+        patient = replace(altered, other_seconds=_TWIN_PATIENCE * MOST_SECONDS)
         return SideRun(TWIN, trial.case.reference, patient | NAN_WINS | order | OTHER_GARBAGE)
 
     def _by_ways(self, trial: Trial, alterations: Sequence[Alteration], calibration: Calibration) -> Interception:
@@ -343,7 +343,7 @@ class NumbersGate:
         """Raises `SideFailed` where the original does not run."""
         altered = self._reference.common(trial) | self._altered_by(trial, alterations, calibration)
         # A number that makes the original slow is left alone.
-        base, others = (replace(altered, other_seconds=most) for most in (_MOST_SECONDS, _PATIENCE * _MOST_SECONDS))
+        base, others = (replace(altered, other_seconds=most) for most in (MOST_SECONDS, PATIENCE * MOST_SECONDS))
         own, theirs = trial.own_grids
         candidate = SideRun(_ALTERED, trial.application, others | theirs | OTHER_GARBAGE)
         runs = [SideRun(BASE, trial.case.reference, base | own), candidate]
@@ -498,7 +498,7 @@ def told_of(alteration: Alteration, followed: Followed, roomy: bool, left_open: 
         passed = "; ".join([*plain, ", ".join(kinds)])
     if endless := sum(event.status == NO_END for event in seen):
         launches = f"{endless} launch{'' if endless == 1 else 'es'} left out"
-        late = f"{launches}, which the original does not end in {_MOST_SECONDS} s of the processor"
+        late = f"{launches}, which the original does not end in {MOST_SECONDS} s of the processor"
     else:
         late = ""
     if alteration.with_room and roomy:

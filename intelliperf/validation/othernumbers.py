@@ -32,6 +32,8 @@ from intelliperf.validation.sameorder import SameOrder, decides, described
 
 _MOST_SHAPES = 16
 _MOST_BYTES_TO_END = 1 << 24  # of a buffer, to look where it ends
+MOST_SECONDS = 2  # of the processor, for an altered launch of the original
+PATIENCE = 20  # so many times as long may the same launch of the candidate take
 TWIN = "original in another order"
 NO_ONE_ANSWER = "the original is not deterministic"
 _NOT_FINITE = "the original's results overflow"
