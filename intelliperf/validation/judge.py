@@ -213,6 +213,7 @@ class Judge:
             return Rejection(Outcome.FORBIDDEN_EDIT, trial.static.refusal)
         if trial.static.unchanged:
             return Rejection(Outcome.NOT_FASTER, _NOTHING_LATE if case.jit else _NOTHING)
+        trial.all_geometry = trial.static.others_launched
         unseen = "" if self._settings.also_run else own_sizes(trial)
         trial.note(GATES[0], CheckStatus.PASSED, edited(trial), unseen=unseen)
         return None

@@ -195,6 +195,16 @@ def test_how_each_version_computes_its_grid_is_known_where_the_kernel_gets_the_s
     assert gate.replaced((BODY, "if (i < n) out[i] = 2 * in[i];")).grids == ((original,), (original,))
 
 
+def test_whether_other_kernels_are_launched_otherwise_is_seen_where_the_command_does_not_show_it(tmp_path):
+    text = SOURCE.replace("int main() {", "int main(int argc, char**) {").replace("n = 1000;", "n = 1000 * argc;")
+    gate = Gate(tmp_path, {"app.hip": text}, "scale(float*, float const*, int)")
+    own = ("(n + block - 1) / block", "n / block + 1")
+    assert not gate.replaced(own, declares=GEOMETRY).others_launched
+    found = gate.replaced(own, ("other<<<1, 1>>>", "other<<<n / 1000, 1>>>"), declares=GEOMETRY)
+    assert found.others_launched and not found.refusal
+    assert gate.replaced(("other<<<1, 1>>>", "other<<<argc, 1>>>"), declares=GEOMETRY).others_launched
+
+
 def test_a_value_that_is_also_printed_is_no_geometry(tmp_path):
     text = SOURCE.replace("dim3 grid((n + block - 1) / block);", "dim3 threads(256, 1), blocks(4);")
     text = text.replace("<<<grid, block>>>", "<<<blocks, threads>>>")

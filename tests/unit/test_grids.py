@@ -148,6 +148,13 @@ def test_versions_are_told_of_arguments_that_only_one_of_their_grids_goes_by() -
     assert alike((all_of_them,), (rows,)) == ((all_of_them, "&4:@1 @2"), (rows, "&4:@1 @2"))
     assert alike((rows,), (fixed,)) == ((rows, "&4:@1"), (fixed, "&4:@1"))
     assert alike((rows,), (rows, "3:#1:#1")) is None  # another kernel, of which one side knows nothing
+    one, two = "4/_Z3onei:@1:#1", "4/_Z3twoi:@2:#1"
+    assert alike((one, two), (two, one)) == ((one, two), (two, one))
+    assert alike((one, two), ("4/_Z3onei:#9:#1", two)) == (
+        (one, two, "&4/_Z3onei:@1"),
+        ("4/_Z3onei:#9:#1", two, "&4/_Z3onei:@1"),
+    )
+    assert alike((one,), ("4/_Z3onej:@1:#1",)) == ((one,), ("4/_Z3onej:@1:#1",))
 
 
 def test_what_is_passed_by_value_in_memory_may_have_a_share_in_a_grid() -> None:

@@ -205,16 +205,19 @@ Formulas read_formulas(const std::string& text) {
   for (std::string one; std::getline(in, one, ',');) {
     const size_t first = one.find(':'), second = one.find(':', first + 1), third = one.find(':', second + 1);
     if (first == std::string::npos) continue;
+    const size_t slash = one.find('/');
+    const std::string kernel = slash < first ? one.substr(slash + 1, first - slash - 1) : "";
     if (one[0] == '&' || one[0] == '!') {
       GridFormula said;
       said.arguments = strtoul(one.c_str() + 1, nullptr, 10), said.x_and_y = read_words(one.substr(first + 1));
+      said.kernel = kernel;
       (one[0] == '&' ? found.of_either : found.of_candidate).push_back(said);
       continue;
     }
     if (second == std::string::npos) continue;
     GridFormula own;
     own.arguments = strtoul(one.c_str(), nullptr, 10);
-    if (const size_t name = one.find('/'); name < first) own.kernel = one.substr(name + 1, first - name - 1);
+    own.kernel = kernel;
     own.x_and_y = read_words(one.substr(first + 1, second - first - 1));
     own.z = read_words(one.substr(second + 1, third - second - 1));
     if (third != std::string::npos) own.lds = read_words(one.substr(third + 1));

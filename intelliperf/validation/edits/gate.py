@@ -19,7 +19,15 @@ from intelliperf.records import NO_FILE, Candidate, Declaration, FileEdit, conte
 from intelliperf.validation.edits import devicecode, pythongate, words
 from intelliperf.validation.edits.devicecode import Device
 from intelliperf.validation.edits.grids import alike, grid_formulas
-from intelliperf.validation.edits.hostcode import Host, HostDifference, Needs, common_totals, compare
+from intelliperf.validation.edits.hostcode import (
+    Host,
+    HostDifference,
+    Needs,
+    common_totals,
+    compare,
+    kernel_names,
+    launches_others,
+)
 from intelliperf.validation.edits.names import plain_name
 from intelliperf.validation.edits.reading import Reading
 from intelliperf.validation.edits.sameness import same_code
@@ -45,6 +53,7 @@ class StaticVerdict:
     synchronisation: bool = False  # barriers, atomics or LDS came or went
     unread: str = ""
     needs: Needs = Needs.NOTHING  # what the host code asks to be declared
+    others_launched: bool = False  # other kernels may have other grids or blocks, too, if not in the command's own run
     # Of original and candidate, see `grids`; None where they are not known, or launches are not repeated one by one.
     grids: tuple[tuple[str, ...], tuple[str, ...]] | None = field(default=None, compare=False)
     host: Host | None = field(default=None, compare=False)  # the candidate's, where it was compiled
@@ -198,6 +207,9 @@ def _compiled(
         if host.needs is Needs.FORBIDDEN:
             return StaticVerdict(host.where)
         devices = Devices(old_devices, new_devices)
+        own = {plain_name(name) for name in _targets(devices, kernel_name)}
+        sized = host.needs is Needs.GEOMETRY and candidate.declares.geometry
+        others = sized and launches_others(reading.compiler, old, new, own, reading.words_elsewhere)
     except Unreadable as error:
         return StaticVerdict(unread=str(error), beyond_target=True)
     totals = partial(common_totals, reading.compiler, old, new)
@@ -209,7 +221,8 @@ def _compiled(
         restricted=any(_restricts(pair[1]) > _restricts(pair[0]) for pair in rows.values()),
         synchronisation=any(words.synchronising(pair[0]) != words.synchronising(pair[1]) for pair in rows.values()),
         needs=needs,
-        grids=_grids(reading, old, new, _targets(devices, kernel_name)) if needs <= Needs.GEOMETRY else None,
+        others_launched=others,
+        grids=_grids(reading, old, new, own, others) if needs <= Needs.GEOMETRY else None,
         totals=host.totals or (totals() if candidate.declares.kernels else ()),
         totals_if_declared=totals,
         host=new,
@@ -217,14 +230,15 @@ def _compiled(
 
 
 def _grids(
-    reading: Reading, old: Host, new: Host, targets: Collection[str]
+    reading: Reading, old: Host, new: Host, targets: Collection[str], others: bool
 ) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """How each version computes the grids of its launches, where both do from the same arguments."""
-    kernels = {plain_name(name) for name in targets}
-    mine, theirs = (
-        tuple(one for ir in side.step(reading.compiler, Needs.NOTHING).values() for one in grid_formulas(ir, kernels))
-        for side in (old, new)
-    )
+    """How each version computes the grids of its launches, where both do from the same arguments.
+
+    Of the target, and of all `others` if these are launched otherwise, too.
+    """
+    sides = [side.step(reading.compiler, Needs.NOTHING).values() for side in (old, new)]
+    wanted = {plain_name(name) for ir in sides[0] for name in kernel_names(ir)} if others else set(targets)
+    mine, theirs = (tuple(one for ir in side for one in grid_formulas(ir, wanted)) for side in sides)
     return alike(mine, theirs)
 
 

@@ -9,7 +9,7 @@ calculated otherwise, beside LDS that is known.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from itertools import islice
 
 from intelliperf.validation.edits.handed import DEFINED, LABEL, Handed, handed, stubs
@@ -85,7 +85,9 @@ def alike(mine: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[tuple[str, ..
     """
     if all(_UNKNOWN in one for one in (*mine, *theirs)):
         return (mine, theirs) if mine or theirs else None
-    own, other = _taken(mine), _taken(theirs)
+    own, other = _taken(mine, _whole), _taken(theirs, _whole)
+    if own.keys() != other.keys():  # what a template is made with may be another in each
+        own, other = _taken(mine, _count), _taken(theirs, _count)
     if own.keys() != other.keys() or (_BY_NAME in own and own != other):
         return None
     apart = [kernel for kernel in sorted(own) if own[kernel] != other[kernel]]
@@ -94,13 +96,21 @@ def alike(mine: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[tuple[str, ..
     return (*mine, *told), (*theirs, *told)
 
 
-def _taken(formulas: tuple[str, ...]) -> dict[str, set[str]]:
-    """The arguments by which grids go, of kernels by how many they take."""
+def _whole(kernel: str) -> str:
+    return kernel.replace("?", "")
+
+
+def _count(kernel: str) -> str:
+    return re.split(r"[?/]", kernel)[0]
+
+
+def _taken(formulas: tuple[str, ...], told: Callable[[str], str]) -> dict[str, set[str]]:
+    """The arguments by which grids go, by kernel as `told`."""
     found: dict[str, set[str]] = {}
     for formula in formulas:
         kernel, flat, depth, *_ = formula.split(":")
         if flat != _UNKNOWN:
-            found.setdefault(kernel.partition("/")[0].rstrip("?"), set()).update(_ARGUMENT.findall(f"{flat} {depth}"))
+            found.setdefault(told(kernel), set()).update(_ARGUMENT.findall(f"{flat} {depth}"))
     return found
 
 

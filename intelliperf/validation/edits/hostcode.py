@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from intelliperf.validation.edits import launches, totals
@@ -122,13 +123,16 @@ class Host:
 
 def alike_optimised(compiler: Compiler, old: Host, new: Host, needs: Needs) -> tuple[dict[Unit, str], dict[Unit, str]]:
     """Both at one step, with every unit optimised as often in both: once more is not always without effect."""
-    sides = old.states(compiler, needs), new.states(compiler, needs)
+    _even_out(compiler, old.states(compiler, needs), new.states(compiler, needs))
+    return old.step(compiler, needs), new.step(compiler, needs)
+
+
+def _even_out(compiler: Compiler, *sides: _Stripped) -> None:
     for unit in sides[0].keys() & sides[1].keys():
         times = max(len(side[unit]) for side in sides)
         for states in (side[unit] for side in sides):
             while len(states) < times:
                 states.append(compiler.optimised(states[-1], unit.directory))
-    return old.step(compiler, needs), new.step(compiler, needs)
 
 
 def compare(compiler: Compiler, old: Host, new: Host, called_elsewhere: Collection[str]) -> HostDifference:
@@ -148,6 +152,23 @@ def compare(compiler: Compiler, old: Host, new: Host, called_elsewhere: Collecti
         or _without_totals(compiler, old, new, called_elsewhere)
         or HostDifference(Needs.FORBIDDEN, where)
     )
+
+
+def launches_others(
+    compiler: Compiler, old: Host, new: Host, kernels: Collection[str], called_elsewhere: Collection[str]
+) -> bool:
+    """Where sizes of launches differ: are other kernels than these launched otherwise, too, for any input?
+
+    Not so if nothing differs without the sizes of these kernels' own launches. `kernels`: plain names.
+    """
+    own = partial(launches.without_geometry, kernels=kernels)
+    try:
+        sides = [_stripped(compiler, side.raw, Needs.GEOMETRY, own) for side in (old, new)]
+        _even_out(compiler, *sides)
+        before, after = ({unit: states[-1] for unit, states in side.items()} for side in sides)
+        return bool(_difference(before, after, Needs.GEOMETRY, called_elsewhere))
+    except Unreadable:
+        return True
 
 
 def _stripped_late(
@@ -218,8 +239,11 @@ def _acts(compiler: Compiler, old: Host, new: Host) -> str:
     return ""
 
 
-def _stripped(compiler: Compiler, raw: dict[Unit, str], needs: Needs) -> _Stripped:
-    found = {unit: [compiler.optimised(_BLANKS[needs](ir), unit.directory)] for unit, ir in raw.items()}
+def _stripped(
+    compiler: Compiler, raw: dict[Unit, str], needs: Needs, blank: Callable[[str], str] | None = None
+) -> _Stripped:
+    blank = blank or _BLANKS[needs]
+    found = {unit: [compiler.optimised(blank(ir), unit.directory)] for unit, ir in raw.items()}
     if needs is Needs.NOTHING:
         return found
     for _ in range(_ROUNDS):

@@ -59,6 +59,8 @@ _ARITHMETIC = re.compile(
     r"llvm\.(?:lifetime|dbg|assume|[su](?:min|max|cmp)|abs|ct(?:pop|lz|tz)|fsh[lr]|bitreverse|bswap|"
     r"[su](?:add|sub|mul|shl)\.(?:sat|with\.overflow)|fabs|fmuladd|fma|sqrt|floor|ceil|trunc|(?:min|max)num|rint|round)\."
 )
+_CONFIGURES = "PushCallConfiguration"
+_STUB = "__device_stub__"
 _NOTHING_DONE = ("llvm.lifetime", "llvm.dbg", "llvm.assume", "llvm.experimental.noalias")
 _CALL = re.compile(rf"\b(?:call|invoke) .*?({NAME})\(")
 _API = re.compile(r"^declare .*@(?:__)?(?:hip|cuda|cu)[A-Z]\w*\(.*$", re.MULTILINE)
@@ -66,17 +68,44 @@ _DEFINED = re.compile(rf"^define (?:internal|linkonce_odr) .*?({NAME})\(.*$", re
 _VALUE = r'%(?:"[^"]*"|[-\w.$]+)'
 
 
-def without_geometry(ir: str) -> str:
-    """The module with all sizes of launches zero; what is asked of the device for these alone is dead, too."""
+def without_geometry(ir: str, kernels: Collection[str] | None = None) -> str:
+    """The module with all sizes of launches zero; what is asked of the device for these alone is dead, too.
+
+    `kernels`: plain names of those whose launches are meant, where not all are.
+    """
+    ir = _with_queries_pure(_on_one_line(without_throws(ir)))
+    configured = iter(_configured(ir))
 
     def blank(row: str, name: str, start: int, end: int) -> str:
         plain = name[1:].removesuffix("_ptsz").removesuffix("_spt")
         if plain in _QUERIES:
             return _succeeding(row)
         free = CONFIGURED.get(plain, ())
-        return _with_zeros(row, start, end, set(free)) if free else row
+        launched = next(configured) if plain.endswith(_CONFIGURES) else _kernel(row[start + 1 : end])
+        meant = kernels is None or launched in kernels
+        return _with_zeros(row, start, end, set(free)) if free and meant else row
 
-    return _calls_mapped(_with_queries_pure(_on_one_line(without_throws(ir))), blank)
+    return _calls_mapped(ir, blank)
+
+
+def _configured(ir: str) -> Iterator[str]:
+    """What is launched by each configuration that is pushed, in the order of the text; empty where no stub follows."""
+    waiting = False
+    for line in ir.split("\n"):
+        name = call_operands(line)[0]
+        if name.endswith(_CONFIGURES) or line == "}":
+            if waiting:
+                yield ""
+            waiting = line != "}"
+        elif waiting and _STUB in name:
+            yield plain_name(name).removeprefix(_STUB)
+            waiting = False
+
+
+def _kernel(operands: str) -> str:
+    """The plain name of the kernel that an API call is handed first."""
+    handle = re.match(rf"ptr (?:\w+ )*({NAME})(?:,|$)", operands)
+    return plain_name(handle[1][1:].strip('"')).removeprefix(_STUB) if handle else ""
 
 
 def _with_queries_pure(ir: str) -> str:
