@@ -20,6 +20,7 @@ JIT_DIRECTORY = ".intelliperf/jit"  # in each version's tree: what its interpret
 GENERATED_LOG = f"{JIT_DIRECTORY}/generated.jsonl"  # … which lines of a model a compiler made kernels from
 KEPT_CODE = f"{JIT_DIRECTORY}/code"  # … what it compiled, by its digest, to launch it again without the program
 KEPT_VARIABLE = "INTELLIPERF_KEPT_CODE"  # … and the variable that tells an interpreter where that is
+OTHER_CONSTANTS = f"{JIT_DIRECTORY}/constants.jsonl"  # … for which other constants it could be compiled
 JIT_LOG = f"{JIT_DIRECTORY}/compile.jsonl"  # … and what it was told, a JSON object per specialisation of a kernel
 TUNED = f"{JIT_DIRECTORY}/tuned.jsonl"  # … what its autotuners chose
 ORIGINALS_TUNED = f"{JIT_DIRECTORY}/tuned.original.jsonl"  # … and what the original's did, in a candidate's tree

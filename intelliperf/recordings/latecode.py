@@ -14,17 +14,23 @@ from intelliperf.errors import ProtocolError
 from intelliperf.processes.storage import storage_errors
 from intelliperf.recordings.image import Shape
 
-_GENERAL = ".general"  # beside a code object: what replaces it where its launch is altered
+_BESIDE = (".general", ".constants")  # a code object: what replaces it where its launch is altered
 
 
 def kept_files(shapes: Sequence[Shape], code: Path) -> list[Path]:
     """What a version kept in the directory `code` of all that these launches take."""
     found = [code / shape.code for shape in shapes if shape.code]
-    names = [path.with_name(path.name + _GENERAL) for path in found]
-    general = [path for path in names if path.is_file()]
-    for path in general:
-        found.append(code / str(json.loads(path.read_text())[0]))
-    return sorted({*found, *general})
+    beside = [path.with_name(path.name + suffix) for path in found for suffix in _BESIDE]
+    told = [path for path in beside if path.is_file()]
+    for path in told:
+        found += [code / name for name in _named(path)]
+    return sorted({*found, *told})
+
+
+def _named(told: Path) -> list[str]:
+    """Digests of the code that replaces some other; each record ends with its seal."""
+    known = json.loads(told.read_text())
+    return [known[0]] if told.suffix == _BESIDE[0] else [str(other) for _, other, _ in known[:-1]]
 
 
 def pack(shapes: Sequence[Shape], code: Path) -> bytes:

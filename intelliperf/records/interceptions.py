@@ -36,6 +36,7 @@ class Feature(Enum):
     OTHER_GRIDS = "other_grids"
     OTHER_HELD = "other_held"
     OTHER_CONSTANTS = "other_constants"
+    OTHER_COMPILED = "other_compiled"
     OTHER_LIMITS = "other_limits"
     OTHER_NAMED = "other_named"
     OTHER_WIDTHS = "other_widths"
@@ -108,6 +109,7 @@ class Interception:
     other_held: tuple[tuple[int, ...], ...] | None = None  # a parameter, and the ranges that its values stay in
     other_grids: tuple[str, ...] | None = None  # how this version computes them, see `validation.edits.grids`
     other_constants: tuple[int, ...] | None = None  # values worth trying
+    other_compiled: tuple[tuple[str, ...], ...] | None = None  # how constants of a compilation differ, each in words
     other_limits: tuple[float, ...] | None = None  # of floats: both sides of each are worth trying
     other_named: tuple[tuple[float, ...], ...] | None = None  # what only a candidate compares with, see `ir.quantities`
     other_widths: tuple[int, ...] | None = None  # in bits, to be exceeded

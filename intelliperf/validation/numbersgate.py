@@ -17,8 +17,10 @@ from intelliperf.validation.buffers.tolerance import Steadiness
 from intelliperf.validation.calibration import BASE, Calibration
 from intelliperf.validation.checker import Checker
 from intelliperf.validation.edits.hostcode import Needs
+from intelliperf.validation.otherconstants import OtherConstants, of_both
 from intelliperf.validation.othernumbers import (
     ALTERATIONS,
+    CONSTANTS,
     COPIES,
     COPIES_ABOVE,
     COPIES_ALIKE,
@@ -115,7 +117,8 @@ class NumbersGate:
         trial.unaltered = any(told[one].failed for one in alterations if one in ALTERATIONS and one.of_arguments)
         whole = summed([told[alteration] for alteration in alterations])
         status = CheckStatus.PASSED if whole.passed else CheckStatus.NOT_RUN
-        unseen = "; ".join([*whole.failed, *whole.unseen, *_uncounted(trial)]) if whole.passed else ""
+        constants = filter(None, [self._other_constants(trial).unseen])
+        unseen = "; ".join([*whole.failed, *whole.unseen, *constants, *_uncounted(trial)]) if whole.passed else ""
         trial.note(NAME, status, "; ".join(whole.passed or whole.failed), unseen=unseen)
         return None
 
@@ -125,8 +128,15 @@ class NumbersGate:
         narrower = trial.compared.widths and Feature.OTHER_WIDTHS in self._reference.backend.honours
         together = Feature.ROOMY_MEMORY in self._reference.backend.honours
         named = trial.compared.named and Feature.OTHER_NAMED in self._reference.backend.honours
-        more = [one for one, asked in ((TOGETHER, together), (WIDE, narrower), (NAMED, named)) if asked]
-        return [*ALTERATIONS, *more]
+        compiled = bool(self._other_constants(trial).ways)
+        asked = ((TOGETHER, together), (WIDE, narrower), (NAMED, named), (CONSTANTS, compiled))
+        return [*ALTERATIONS, *(one for one, wanted in asked if wanted)]
+
+    def _other_constants(self, trial: Trial) -> OtherConstants:
+        if Feature.OTHER_COMPILED not in self._reference.backend.honours or trial.declared.kernels:
+            return OtherConstants()
+        trees = trial.case.reference.project, trial.application.project
+        return of_both(*trees, trial.case.kernel.symbol, trial.compared.shapes)
 
     def _unknown_shapes(self, trial: Trial) -> str:
         """Why it is not known which grids an altered argument must suit; empty where it is."""
@@ -288,6 +298,9 @@ class NumbersGate:
         return replace(
             self._by_ways(trial, alterations, calibration),
             other_widths=tuple(sorted(trial.compared.widths, reverse=True)) if WIDE in alterations else None,
+            other_compiled=tuple((how,) for how in self._other_constants(trial).ways)
+            if CONSTANTS in alterations
+            else None,
             other_named=tuple(sorted(trial.compared.named)[:_MOST_NAMED]) if NAMED in alterations else None,
             other_shapes=suited(trial.compared.shapes) or () if shaped else None,
         )

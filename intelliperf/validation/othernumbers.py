@@ -135,6 +135,18 @@ NAMED = Alteration(
 )
 
 
+# Of kernels that are compiled for each launch.
+CONSTANTS = Alteration(
+    11,
+    "with another constant of its compilation",
+    "constants of the compilation doubled, with those that follow from them",
+    of_arguments=True,
+    doubtful=True,
+    own_memory=True,
+    of_data=True,
+)
+
+
 COPIES = Alteration(
     4,
     "where the program copies some other numbers to the device",

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from intelliperf.python.site.intelliperf_presented import keeping
+from intelliperf.recordings.image import Shape
+from intelliperf.recordings.latecode import kept_files
 
 DESCRIBED: dict[str, object] = {"kernels": {"total": {"line": 7}}}
 
@@ -23,6 +25,20 @@ def test_code_is_loaded_as_it_was_kept(tmp_path: Path, monkeypatch: pytest.Monke
     assert keeping.general_of(digest) is None
     keeping.keep_general(digest, "another", 512)
     assert keeping.general_of(digest) == ("another", 512)
+
+
+def test_code_for_other_constants_is_kept_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    digest = _kept(tmp_path, monkeypatch)
+    assert keeping.others_of(digest) == []
+    others = [("BLOCK = 64 instead of 32", keeping.keep("total", b"\x7fELF\nwider", DESCRIBED), 512)]
+    keeping.keep_others(digest, others)
+    assert keeping.others_of(digest) == others
+    shape = Shape((1, 1, 1), (32, 1, 1), 0, digest)
+    assert {path.name for path in kept_files([shape], tmp_path)} == {digest, f"{digest}.constants", others[0][1]}
+    text = (tmp_path / f"{digest}.constants").read_text()
+    (tmp_path / f"{digest}.constants").write_text(text.replace("64", "16"))
+    with pytest.raises(ValueError, match="was changed"):
+        keeping.others_of(digest)
 
 
 @pytest.mark.parametrize(

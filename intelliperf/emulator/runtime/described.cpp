@@ -44,6 +44,13 @@ __attribute__((visibility("default"))) void __simt_general(Kernel* special, Kern
   special->general_lds = lds_bytes;
 }
 
+// `other`: the same kernel, compiled for other constants, as `how` says; with so much dynamic LDS.
+__attribute__((visibility("default"))) void __simt_other_constants(Kernel* kernel, const char* how, Kernel* other,
+                                                                   uint32_t lds_bytes) {
+  const std::lock_guard<std::recursive_mutex> guard(api_lock());
+  kernel->other_constants.push_back({how, other, lds_bytes});
+}
+
 __attribute__((visibility("default"))) void __simt_trial(int begins) {
   const std::lock_guard<std::recursive_mutex> guard(api_lock());
   trial = begins != 0;

@@ -233,6 +233,14 @@ std::vector<NamedLaunch> named_of_code(const LaunchRequest& request) {
   return named_launches(request, !has_bare_arrays(*request.kernel->module) && may_be_watched(request));
 }
 
+std::vector<const OtherConstants*> compiled_otherwise(const LaunchRequest& request) {
+  std::vector<const OtherConstants*> found;
+  for (const std::string& how : settings().other_constants)
+    for (const OtherConstants& one : request.kernel->other_constants)
+      if (one.how == how) found.push_back(&one);
+  return found;
+}
+
 std::vector<const Allocation*> lists_of(const LaunchRequest& request) {
   std::vector<const Allocation*> found;
   for (const auto& one : in_order(request))

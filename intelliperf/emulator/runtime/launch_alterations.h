@@ -55,6 +55,9 @@ int64_t listed_row(const LaunchRequest& request);
 // Lists of integers that are only read, where there are several: one of them may say how long the others are.
 std::vector<const Allocation*> lists_of(const LaunchRequest& request);
 
+// The kernel compiled for other constants, of those that are asked for.
+std::vector<const OtherConstants*> compiled_otherwise(const LaunchRequest& request);
+
 bool has_doubles(const LaunchRequest& request);
 
 struct NamedData {

@@ -282,7 +282,8 @@ namespace {
 uint64_t room_for(uint64_t asked) {
   const OtherNumbersMode mode = settings().other_numbers;
   if (asked % 4 != 0 || asked > kMostRoomBytes) return 0;
-  const bool sized = mode == OtherNumbersMode::kArguments || mode == OtherNumbersMode::kNamed;
+  const bool sized =
+      mode == OtherNumbersMode::kArguments || mode == OtherNumbersMode::kNamed || mode == OtherNumbersMode::kConstants;
   const bool far = sized && settings().far_constants;
   if (mode == OtherNumbersMode::kWide || far) return std::max(asked, kWideBytes - std::min(kWideBytes, asked));
   if (!sized) return 0;

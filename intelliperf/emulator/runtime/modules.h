@@ -55,6 +55,14 @@ struct StaticFacts {  // of the real target's compiler; absent if that compile w
   std::vector<LocalAccesses> local;
 };
 
+struct Kernel;
+
+struct OtherConstants {  // that a just-in-time compiler was given in place of a kernel's own
+  std::string how;       // they differ, for people
+  Kernel* kernel = nullptr;
+  uint32_t lds_bytes = 0;  // dynamic
+};
+
 struct Kernel {
   std::string name;     // mangled: its identity
   std::string display;  // demangled
@@ -73,7 +81,8 @@ struct Kernel {
   std::vector<uint32_t> tiles;  // of a program in a language of tiles: their sizes, where that may be what they are
   Kernel* general = nullptr;    // the same without what was known of its numbers; null: there is none
   uint32_t general_lds = 0;     // dynamic LDS of that, bytes
-  void* state = nullptr;        // the launcher's own, owned by it
+  std::vector<OtherConstants> other_constants;  // the same for other constants of its compilation
+  void* state = nullptr;                        // the launcher's own, owned by it
 };
 
 struct Variable {

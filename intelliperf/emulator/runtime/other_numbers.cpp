@@ -93,6 +93,7 @@ uint32_t OtherNumbers::variants(const LaunchRequest& request, uint64_t nth, Othe
     return (nth % kWideEach == 0 && nth <= kWideEach) || is_middle(nth) ? uint32_t(wide_of(request).size()) : 0;
   if (mode == OtherNumbersMode::kNamed) return VariantWindow(0, uint32_t(named_of_code(request).size()), nth).total();
   if (mode == OtherNumbersMode::kTogether) return VariantWindow(0, uint32_t(together(request).size()), nth).total();
+  if (mode == OtherNumbersMode::kConstants) return uint32_t(compiled_otherwise(request).size());
   const auto plain = uint32_t(other_arguments(request).size() + inner_pointers(request).size());
   return VariantWindow(plain, plain + uint32_t(sizes_of(request).size()), nth).total();
 }
@@ -115,8 +116,8 @@ OtherNumbers::OtherNumbers(const LaunchRequest& request, uint64_t nth, OtherNumb
     shadow_uploaded(at, a->bytes);
   }
   const bool wide = mode == OtherNumbersMode::kWide, with_data = mode == OtherNumbersMode::kTogether;
-  const bool named = mode == OtherNumbersMode::kNamed;
-  if (mode != OtherNumbersMode::kArguments && !wide && !with_data && !named) {
+  const bool named = mode == OtherNumbersMode::kNamed, compiled = mode == OtherNumbersMode::kConstants;
+  if (mode != OtherNumbersMode::kArguments && !wide && !with_data && !named && !compiled) {
     if (mode == OtherNumbersMode::kLarge && variant > 0)
       alter_doubles(request, variant == 1 ? kBeyondFloats : -kBeyondFloats);
     else
@@ -128,6 +129,13 @@ OtherNumbers::OtherNumbers(const LaunchRequest& request, uint64_t nth, OtherNumb
   if (!with_data) continue_lists(request);
   arguments_.assign(request.arguments, request.arguments + request.kernel->parameters.size());
   altered_.arguments = arguments_.data();
+  if (compiled) {
+    const OtherConstants& other = *compiled_otherwise(request)[variant];
+    altered_.kernel = other.kernel, altered_.dynamic_lds = other.lds_bytes;
+    altered_.watched = may_be_watched(request);
+    told_ = other.how.c_str();
+    return;
+  }
   if (named) {
     const std::vector<NamedLaunch> every = named_of_code(request);
     alter_as_named(request, every[VariantWindow(0, uint32_t(every.size()), nth)[variant]]);

@@ -48,6 +48,17 @@ std::vector<LaunchShape> shapes_variable(const char* name) {
   return shapes;
 }
 
+std::vector<std::string> parts_variable(const char* name) {
+  std::vector<std::string> parts;
+  const std::string text = text_variable(name);
+  for (size_t from = 0; from < text.size();) {
+    const size_t to = std::min(text.find(';', from), text.size());
+    parts.push_back(text.substr(from, to - from));
+    from = to + 1;
+  }
+  return parts;
+}
+
 std::vector<uint64_t> numbers_variable(const char* name) {
   std::vector<uint64_t> numbers;
   const std::string text = text_variable(name);
@@ -81,12 +92,13 @@ Settings read_environment() {
   s.trace_kernel = text_variable("INTELLIPERF_TRACE_KERNEL");
   s.lockstep_always = text_variable("INTELLIPERF_LOCKSTEP") == "always";
   for (const uint64_t mode : numbers_variable("INTELLIPERF_OTHER_NUMBERS"))
-    if (mode != 0 && mode <= uint64_t(OtherNumbersMode::kCopiesAlike)) s.ways.push_back(OtherNumbersMode(mode));
+    if (mode != 0 && mode <= uint64_t(OtherNumbersMode::kConstants)) s.ways.push_back(OtherNumbersMode(mode));
   if (!s.ways.empty()) s.other_numbers = s.ways.front();
   s.shapes = shapes_variable("INTELLIPERF_OTHER_SHAPES");
   s.held = read_held(text_variable("INTELLIPERF_OTHER_HELD"));
   s.slots = read_slots(text_variable("INTELLIPERF_OTHER_SLOTS"));
   for (const uint64_t one : numbers_variable("INTELLIPERF_OTHER_CONSTANTS")) s.constants.push_back(int64_t(one));
+  s.other_constants = parts_variable("INTELLIPERF_OTHER_COMPILED");
   s.limits = reals_variable("INTELLIPERF_OTHER_LIMITS");
   s.named = read_named(getenv("INTELLIPERF_OTHER_NAMED"));
   for (const int64_t one : s.constants) s.far_constants |= one > kMostOfAModule && one <= kFarthest;

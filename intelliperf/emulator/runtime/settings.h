@@ -33,18 +33,19 @@ struct Settings {
   uint8_t lds_poison = 0;
   uint8_t nan_rank = 0;                                      // see ir/rankings.py
   OtherNumbersMode other_numbers = OtherNumbersMode::kNone;  // how waited-for launches are altered first
-  std::vector<OtherNumbersMode> ways;  // that one and others for which memory is laid out alike, each in its turn
-  std::vector<Quantity> slots;         // plain numbers of the kernel, see other_sizes.h
-  std::vector<HeldNumber> held;        // values that plain numbers may take, see held_numbers.h
-  std::vector<int64_t> constants;      // values for them that only one of the two versions names
-  std::vector<double> limits;          // what only one of the two versions compares floats with
-  std::vector<NamedValue> named;       // what only the candidate compares arguments and data with
-  bool far_constants = false;          // some of them are larger than most launches of small programs
-  bool apart = false;                  // arguments that point into one allocation get one each
-  double most_seconds = 0;             // of an altered launch
-  bool awaits_numbers = false;         // before a launch is altered, the parent may write to memory
-  bool cancelling = false;             // the original calculates rounding errors that the candidate does not
-  uint64_t last_launch = UINT64_MAX;   // of the kernel's, from 0: what is special there shows in no other one
+  std::vector<OtherNumbersMode> ways;        // that one and others for which memory is laid out alike, each in its turn
+  std::vector<Quantity> slots;               // plain numbers of the kernel, see other_sizes.h
+  std::vector<HeldNumber> held;              // values that plain numbers may take, see held_numbers.h
+  std::vector<int64_t> constants;            // values for them that only one of the two versions names
+  std::vector<std::string> other_constants;  // of a compilation, how they are to differ
+  std::vector<double> limits;                // what only one of the two versions compares floats with
+  std::vector<NamedValue> named;             // what only the candidate compares arguments and data with
+  bool far_constants = false;                // some of them are larger than most launches of small programs
+  bool apart = false;                        // arguments that point into one allocation get one each
+  double most_seconds = 0;                   // of an altered launch
+  bool awaits_numbers = false;               // before a launch is altered, the parent may write to memory
+  bool cancelling = false;                   // the original calculates rounding errors that the candidate does not
+  uint64_t last_launch = UINT64_MAX;         // of the kernel's, from 0: what is special there shows in no other one
   std::vector<uint32_t> widths;        // bits in which only the candidate's code keeps numbers, see wide_launches.h
   std::vector<uint64_t> only_read;     // parameters that the original stores nothing through, whatever their types say
   std::vector<uint64_t> only_written;  // or loads nothing

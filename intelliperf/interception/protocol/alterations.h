@@ -29,6 +29,7 @@
 //      compares the lowest ones alone takes the two for equal.
 //  10  As 4, but half of the numbers, one after another, become the one before them: runs of equal numbers are long, one
 //      row has half of a list that rises, and most candidates for a maximum are as good.
+//  11  On the emulator, of kernels that are compiled for each launch: other constants of the compilation.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -48,12 +49,14 @@ enum class OtherNumbersMode : uint8_t {
   kTogether,
   kNamed,
   kCopiesAbove,
-  kCopiesAlike
+  kCopiesAlike,
+  kConstants
 };
 
 // Are copies altered, and no launch repeated?
 constexpr bool alters_copies(OtherNumbersMode mode) {
-  return mode == OtherNumbersMode::kCopies || mode >= OtherNumbersMode::kCopiesAbove;
+  return mode == OtherNumbersMode::kCopies || mode == OtherNumbersMode::kCopiesAbove ||
+         mode == OtherNumbersMode::kCopiesAlike;
 }
 
 enum class NumberKind : uint8_t { kNone, kFloat, kInteger, kBoolean, kBrain };  // kBrain: bfloat16

@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Sequence
 from typing import Any
 
 _DIGEST_BYTES = 16
 _GENERAL = ".general"
+_CONSTANTS = ".constants"
 
 
 def keep(name: str, image: bytes, described: dict[str, object]) -> str:
@@ -30,6 +32,13 @@ def keep_general(digest: str, general: str, lds: int) -> None:
         _write(os.environ["INTELLIPERF_KEPT_CODE"], digest + _GENERAL, json.dumps(told).encode())
 
 
+def keep_others(digest: str, others: Sequence[tuple[str, str, int]]) -> None:
+    """The same kernel with other constants: how they differ, the digest of each, its dynamic LDS."""
+    if digest and others:
+        told = [*others, _digest(json.dumps([digest, *others]).encode())]
+        _write(os.environ["INTELLIPERF_KEPT_CODE"], digest + _CONSTANTS, json.dumps(told).encode())
+
+
 def load(digest: str) -> tuple[str, bytes, dict[str, Any]]:
     """The kernel's symbol, its image and its description. Raises `OSError`, and `ValueError` for what was changed."""
     content = _read(digest)
@@ -49,6 +58,17 @@ def general_of(digest: str) -> tuple[str, int] | None:
     if seal != _seal(digest, general, lds):
         raise ValueError(f"what is kept beside code {digest} was changed")
     return str(general), int(lds)
+
+
+def others_of(digest: str) -> list[tuple[str, str, int]]:
+    """What `keep_others` was told. Raises `OSError`, and `ValueError` for what was changed."""
+    try:
+        *others, seal = json.loads(_read(digest + _CONSTANTS))
+    except FileNotFoundError:
+        return []
+    if seal != _digest(json.dumps([digest, *others]).encode()):
+        raise ValueError(f"what is kept beside code {digest} was changed")
+    return [(str(how), str(other), int(lds)) for how, other, lds in others]
 
 
 def _digest(content: bytes) -> str:

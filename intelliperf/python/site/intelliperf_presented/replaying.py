@@ -8,7 +8,7 @@ import os
 import sys
 from typing import Any, NoReturn
 
-from . import keeping
+from . import constants, keeping
 from .runtime import Runtime, runtime
 
 _NOT_REPLAYABLE = 124  # as the runtime library ends
@@ -40,6 +40,10 @@ def _loaded(device: Runtime, digest: str) -> int:
     general = keeping.general_of(digest)
     if general is not None:
         device.general(function, _function(device, general[0]), general[1])
+    asked = constants.asked()
+    for how, other, lds in keeping.others_of(digest):
+        if how in asked:
+            device.with_other_constants(function, how, _function(device, other), lds)
     return function
 
 

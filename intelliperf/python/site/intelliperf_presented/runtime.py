@@ -158,6 +158,12 @@ class Runtime:
         if tell is not None:
             tell(c_void_p(special), c_void_p(general), c_uint(lds))
 
+    def with_other_constants(self, function: int, how: str, other: int, lds: int) -> None:
+        """Two functions of one kernel, the second compiled for other constants. `how` they differ."""
+        tell = getattr(self.native, "__simt_other_constants", None)
+        if tell is not None:
+            tell(c_void_p(function), c_char_p(how.encode()), c_void_p(other), c_uint(lds))
+
     def trial(self, begins: bool) -> None:
         """Launches from here on are tried for their time: not recorded, not compared."""
         mark = getattr(self.native, "__simt_trial", None)

@@ -1,7 +1,8 @@
-"""Kernels without what the JIT assumes of their numbers, for launches that are run once more with other ones.
+"""Kernels without what the JIT assumes of their numbers, or with other constants, for launches that are run once more.
 
 Triton compiles a kernel of its own for a number that 16 divides. Where a launch is altered so that it no longer does,
-that code means nothing: the program would have had the other. See `other_numbers.h`.
+that code means nothing: the program would have had the other. See `other_numbers.h`. What a launch compiles a kernel
+for may be altered as well: a size that a candidate has written into its text.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from . import keeping
+from . import constants, keeping, trials
 from .runtime import runtime
 
 _RECORDING = "INTELLIPERF_EXPORT_BEFORE"  # what is compiled then serves replays, too, whose launches may be altered
@@ -50,13 +51,15 @@ def follow(compiled: Any) -> None:
         finally:
             _loading.pop()
             if kernel.module is not None and not under_way():
-                _provide_general(kernel)
+                special = _latest[0]
+                _provide_general(kernel, special)
+                _provide_other_constants(kernel, special)
 
     compiled._init_handles = followed
 
 
-def _provide_general(kernel: Any) -> None:
-    """Nothing where the JIT assumed nothing of a number, or no launch is altered."""
+def _provide_general(kernel: Any, special: str) -> None:
+    """`special`: under what it is kept. Nothing where the JIT assumed nothing of a number, or no launch is altered."""
     altered = os.environ.get("INTELLIPERF_OTHER_NUMBERS") == _ALTERS_ARGUMENTS
     if not altered and not os.environ.get(_RECORDING):
         return
@@ -68,17 +71,47 @@ def _provide_general(kernel: Any) -> None:
     attributes = {path: _without(source, path, known) for path, known in source.attrs.items()}
     if attributes == source.attrs:
         return
-    plain = compiler.ASTSource(source.fn, source.signature, source.constants, attributes)
-    special = _latest[0]
-    _general[0] += 1
-    try:
-        general = compiler.compile(plain, target=kernel.metadata.target, options=kernel.metadata._asdict())
-        general._init_handles()
-    finally:
-        _general[0] -= 1
-    _kept.append(general)
+    general = _compiled(kernel, source.constants, attributes)
     keeping.keep_general(special, _latest[0], general.metadata.shared)
     runtime().general(kernel.function, general.function, general.metadata.shared)
+
+
+def _provide_other_constants(kernel: Any, special: str) -> None:
+    """Nothing where no launch of the kernel is altered so; tells the parent what can be compiled, and what cannot."""
+    from triton.compiler import compiler
+
+    source, recorded = kernel.src, bool(os.environ.get(_RECORDING))
+    if type(source) is not compiler.ASTSource or trials.under_way():
+        return
+    if not recorded or not constants.is_looked_at(kernel.metadata.name):
+        return
+    made: list[tuple[str, str, int]] = []
+    failed: list[str] = []
+    for others in constants.alternatives(constants.numbers(source)):
+        how = constants.told(others, constants.numbers(source))
+        try:
+            other = _compiled(kernel, constants.replaced(source, others), source.attrs)
+        except Exception:  # noqa: BLE001 - of any kind: the kernel is not meant for that
+            failed.append(how)
+            continue
+        made.append((how, _latest[0], other.metadata.shared))
+    keeping.keep_others(special, made)
+    constants.log(kernel.metadata.name, [how for how, _, _ in made], failed)
+
+
+def _compiled(kernel: Any, values: Any, attributes: Any) -> Any:
+    """The kernel for other constants, or with other things known of its numbers. Raises what Triton raises."""
+    from triton.compiler import compiler
+
+    source = compiler.ASTSource(kernel.src.fn, kernel.src.signature, values, attributes)
+    _general[0] += 1
+    try:
+        other = compiler.compile(source, target=kernel.metadata.target, options=kernel.metadata._asdict())
+        other._init_handles()
+    finally:
+        _general[0] -= 1
+    _kept.append(other)
+    return other
 
 
 def kept(digest: str) -> None:
