@@ -12,6 +12,7 @@ from pathlib import Path
 
 from intelliperf.errors import UsageError
 from intelliperf.processes.storage import storage_errors
+from intelliperf.project.buildprogress import BuildProgress
 from intelliperf.project.scratch import COMPILE_LOG, Built, Workspace, read_text
 from intelliperf.project.versions import (
     ORIGINALS_TUNED,
@@ -38,7 +39,8 @@ _HOUSEKEEPING = re.compile(r"(?i)create|destroy|(?:set|get)_?[a-z]|version")
 class Builder:
     """`while_building` is called before each build, in which this process is idle.
 
-    `original`: the tree of the version whose autotuners' choices all others get, once there is one.
+    `original`: the tree of the version whose autotuners' choices all others get, once there is one. `show` and `note`
+    get what a build that takes long has done so far, see `BuildProgress`.
     """
 
     application: Application
@@ -46,6 +48,8 @@ class Builder:
     deadline_s: float
     while_building: Callable[[], None]
     original: Path | None = None
+    show: Callable[[str], None] = lambda text: None
+    note: Callable[[str], None] = lambda text: None
 
     def build(self, root: Path, edits: tuple[FileEdit, ...], logs: Path) -> tuple[Version, Built]:
         """The project with the edits, in a fresh copy below `root`.
@@ -62,7 +66,8 @@ class Builder:
         log = root / COMPILE_LOG
         environment = {**self.backend.build_environment(), "INTELLIPERF_COMPILE_LOG": str(log)}
         self.while_building()
-        built = workspace.build(environment, self.deadline_s, logs)
+        progress = BuildProgress(self.application.build_commands, log, logs, self.show, self.note)
+        built = workspace.build(environment, self.deadline_s, logs, progress.look)
         logged = compile_arguments(log, workspace), libraries_used(log), compilers_used(log), remarks(log)
         state = Version(workspace, edits, *logged)
         program = self.application.command[0]

@@ -235,7 +235,8 @@ class Workspace:
         """
         temporary = self.root / "tmp"  # goes with the copy, also where a compiler is killed
         temporary.mkdir(exist_ok=True)
-        own = {**_COMPILED_ALWAYS, "TMPDIR": str(temporary)}
+        jobs = os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL") or str(os.cpu_count() or 1)  # of `cmake --build`
+        own = {**_COMPILED_ALWAYS, "TMPDIR": str(temporary), "CMAKE_BUILD_PARALLEL_LEVEL": jobs}
         additions = {**dict(self.application.environment), **own, **environment}
         done = nothing_run(logs)
         for number, command in enumerate(self.original.build_commands):

@@ -49,7 +49,11 @@ class Versions:
     @property
     def builder(self) -> Builder:
         original = None if self._original is None else self._original.workspace.tree
-        return Builder(self.application, self.backend, self.settings.build_deadline_s, self.while_building, original)
+        tell = self.journal.tell
+        return Builder(
+            self.application, self.backend, self.settings.build_deadline_s, self.while_building, original,
+            show=lambda text: tell(text, "progress"), note=tell,
+        )  # fmt: skip
 
     def build_original(self) -> Version:
         """Raises `BuildFailed`, and `UsageError` where a resumed run finds other sources than it began with."""
