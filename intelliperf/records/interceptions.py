@@ -43,6 +43,7 @@ class Feature(Enum):
     OTHER_SECONDS = "other_seconds"
     OTHER_ALIKE = "other_alike"
     OTHER_CANCELLING = "other_cancelling"
+    OTHER_RACES = "other_races"
     OTHER_LAST = "other_last"
     APART = "apart"
     LIVE_MEMORY = "live memory"  # what the parent writes to a paused run's memory is what its next kernel reads
@@ -116,6 +117,7 @@ class Interception:
     other_seconds: int | None = None  # of the processor, for one altered launch
     other_alike: bool = False  # pause before launches that are altered, for the parent to write to memory
     other_cancelling: bool = False  # numbers of which the large ones cancel
+    other_races: bool = False  # altered launches that race fail
     other_last: int | None = None  # the number of the kernel's last launch, from 0: it is altered, too
     apart: bool = False  # arguments that point into one allocation get one each, see `apart.h`
 

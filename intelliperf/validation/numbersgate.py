@@ -49,7 +49,7 @@ from intelliperf.validation.rounding import widened
 from intelliperf.validation.runs.alignment import align
 from intelliperf.validation.runs.effort import Effort
 from intelliperf.validation.runs.events import NO_END, Divergence, Rule, failed_dispatch
-from intelliperf.validation.runs.lockstep import ByWay, Followed, Observer, follow, follow_planned, record
+from intelliperf.validation.runs.lockstep import ByWay, Followed, Observer, Uncompared, follow, follow_planned, record
 from intelliperf.validation.runs.side import SideFailed, SideRun
 from intelliperf.validation.sameorder import own_blocks
 from intelliperf.validation.trial import GATES, Rejection, Trial
@@ -59,6 +59,7 @@ _MOST_CONSTANTS = 32
 _MOST_NAMED = 64
 _MOST_LIMITS = 6  # each of them costs two launches
 _MOST_BITS_COUNTED, _WORD = 18, 32  # of what altered launches have, and of integers that are not narrow
+_RACES_SECONDS = 4.0  # of all launches that are looked at for races
 _TWIN_PATIENCE = 3  # and of the original in another order, which spins there, else
 _ALTERED = "candidate on other numbers"
 _NO_REPETITION = "not on this device for declared kernels: no launch of one program stands for a launch of the other"
@@ -114,6 +115,9 @@ class NumbersGate:
             if isinstance(found, Rejection):
                 return found
             told[alteration] = found
+        raced = self._raced(trial, [one for one in together if told[one].passed])
+        if raced is not None:
+            return raced
         trial.unaltered = any(told[one].failed for one in alterations if one in ALTERATIONS and one.of_arguments)
         whole = summed([told[alteration] for alteration in alterations])
         status = CheckStatus.PASSED if whole.passed else CheckStatus.NOT_RUN
@@ -121,6 +125,25 @@ class NumbersGate:
         unseen = "; ".join([*whole.failed, *whole.unseen, *constants, *_uncounted(trial)]) if whole.passed else ""
         trial.note(NAME, status, "; ".join(whole.passed or whole.failed), unseen=unseen)
         return None
+
+    def _raced(self, trial: Trial, alterations: Sequence[Alteration]) -> Rejection | None:
+        """Does the candidate race where the original does not, in small launches that are altered in these ways?
+
+        Every access is followed, without shadows: what is counted or compacted on some data alone races on these alone.
+        Nothing else is compared.
+        """
+        calibration, _ = self._reference.calibration(trial)
+        if Feature.OTHER_RACES not in self._reference.backend.honours or trial.declared.kernels or not alterations:
+            return None
+        effort = Effort(seconds=_RACES_SECONDS, round_seconds=_RACES_SECONDS)
+        try:
+            followed = self._followed(trial, alterations, calibration, Uncompared(), effort=effort, races=True)
+        except SideFailed:  # every access takes more memory
+            return None
+        found = followed.divergences.get(_ALTERED)
+        if found is None or found.outcome is not Outcome.RACE:
+            return None
+        return Rejection(found.outcome, f"on other numbers: {found.detail}")
 
     def _alterations(self, trial: Trial) -> Sequence[Alteration]:
         if trial.declared.kernels:
@@ -352,15 +375,18 @@ class NumbersGate:
         calibration: Calibration,
         observer: Observer,
         order: Interception = TWIN_ORDER,
+        effort: Effort | None = None,
+        races: bool = False,
     ) -> Followed:
         """Raises `SideFailed` where the original does not run."""
         altered = self._reference.common(trial) | self._altered_by(trial, alterations, calibration)
+        altered |= Interception(other_races=races)
         # A number that makes the original slow is left alone.
         base, others = (replace(altered, other_seconds=most) for most in (MOST_SECONDS, PATIENCE * MOST_SECONDS))
         own, theirs = trial.own_grids
         candidate = SideRun(_ALTERED, trial.application, others | theirs | OTHER_GARBAGE)
         runs = [SideRun(BASE, trial.case.reference, base | own), candidate]
-        if any(map(self._doubts, alterations)):
+        if any(map(self._doubts, alterations)) and not races:
             runs.insert(1, self._twin(trial, altered | own, order))
         rule = Rule(
             lambda d: d.target and d.status == 0,
@@ -370,7 +396,7 @@ class NumbersGate:
             beside=(TWIN,),
             alike=calibration.is_noisy,
             doubted=lambda number: _doubts_at(observer, number),
-            effort=Effort().times(len(alterations)),
+            effort=effort or Effort().times(len(alterations)),
         )
         return follow(self._reference.setting(trial, len(runs)), runs, rule, observer)
 

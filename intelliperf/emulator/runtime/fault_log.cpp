@@ -1,5 +1,6 @@
 #include "fault_log.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -10,6 +11,7 @@
 #include "fiber.h"
 #include "memory.h"
 #include "recorder.h"
+#include "settings.h"
 
 namespace simt {
 namespace {
@@ -179,10 +181,18 @@ std::string description(const Fault& fault) {
     return "deadlock (no thread can make progress, and the host waits for the launch)";
   if (fault.kind == FaultKind::kTrap) return "device trap";
   const char* space = fault.shared ? "shared" : "global";
+  if (fault.kind == FaultKind::kRace && fault.cause == FaultCause::kLostUpdate)
+    return std::string("an update of ") + space + " memory that is not atomic";
+  if (fault.kind == FaultKind::kRace) return std::string("accesses to ") + space + " memory that no barrier orders";
   if (fault.freed) return "access to memory that was freed before";
   if (fault.allocation_bytes == 0) return std::string("access to ") + space + " memory outside any allocation";
   return "access at byte " + std::to_string(fault.address_offset) + " of " + std::to_string(fault.allocation_bytes) +
          " bytes of " + space + " memory";
+}
+
+bool is_grave_race(const Fault& fault) {
+  if (fault.kind != FaultKind::kRace) return false;
+  return fault.cause == FaultCause::kLostUpdate || (fault.shared && fault.scope == FaultScope::kBlock);
 }
 
 void tell(const Noted& entry, const LaunchRequest& request) {
@@ -231,6 +241,10 @@ bool noted_bad_access() {
   return false;
 }
 
+bool noted_grave_race() {
+  return std::any_of(noted().begin(), noted().end(), [](const Noted& entry) { return is_grave_race(entry.fault); });
+}
+
 void flush_faults(const LaunchRequest& request, uint32_t launch_index) {
   std::vector<Noted> list;
   list.swap(noted());
@@ -242,7 +256,8 @@ void flush_faults(const LaunchRequest& request, uint32_t launch_index) {
     if (located && entry.fault.kind == FaultKind::kOutOfBounds && entry.fault.site == kNoSite) continue;
     // The processor refuses some misaligned addresses, too, and does not say which: it may be an access before the last.
     if (misaligned && entry.fault.kind == FaultKind::kOutOfBounds && entry.fault.allocation_bytes == 0) continue;
-    if (worth_saying(entry.fault.kind)) tell(entry, request);
+    if (worth_saying(entry.fault.kind) || (request.altered && settings().races && is_grave_race(entry.fault)))
+      tell(entry, request);
     Recorder::instance().fault_line(to_json(entry, request, launch_index));
   }
 }

@@ -68,6 +68,8 @@ void note_fault(const Fault& fault);
 // Writes the launch's faults and forgets them; says the grave ones on standard error.
 // Whether an access out of bounds was noted since.
 bool noted_bad_access();
+// Whether a race was that cannot be meant: an update that is not atomic, or accesses to LDS without a barrier.
+bool noted_grave_race();
 void flush_faults(const LaunchRequest& request, uint32_t launch_index);
 
 // Not 0: the running launch must end with this status. Set by traps and fatal signals.

@@ -15,6 +15,7 @@
 #include "export.h"
 #include "host_api.h"
 #include "host_calls.h"
+#include "launch_alterations.h"
 #include "other_numbers.h"
 #include "properties.h"
 #include "repeats.h"
@@ -124,6 +125,12 @@ std::shared_ptr<Arguments> copy_arguments(const Kernel& kernel, void** arguments
   return copied;
 }
 
+int status_of(const LaunchOutcome& altered) {
+  if (altered.status != kLaunchOk) return altered.status;
+  if (altered.out_of_bounds) return kIllegalAddress;
+  return settings().races && altered.raced ? kRaced : kLaunchOk;
+}
+
 // Runs on other numbers first, and shows the parent that instead. False: nothing was shown.
 bool shown_on_other_numbers(const LaunchRequest& request) {
   if (!export_awaits(*request.kernel)) return false;
@@ -139,9 +146,10 @@ bool shown_on_other_numbers(const LaunchRequest& request) {
       const OtherNumbers numbers(request, launches, mode, variant);
       const Alteration alteration{numbers.told(), mode, numbers.changed()};
       const Repeats::Aside aside;
-      const LaunchOutcome outcome = launch(numbers.request());
-      const int status = outcome.status == kLaunchOk && outcome.out_of_bounds ? int(kIllegalAddress) : outcome.status;
-      export_dispatch(numbers.request(), status, true, alteration);
+      LaunchRequest altered_request = numbers.request();
+      altered_request.watched |= settings().races && may_be_watched(altered_request);
+      const LaunchOutcome outcome = launch(altered_request);
+      export_dispatch(altered_request, status_of(outcome), true, alteration);
     }
     shown |= variants > 0;
   }

@@ -524,6 +524,7 @@ LaunchOutcome run_launch(const LaunchRequest& request, const Occupancy& resident
         Result{outcome.status, plan.lockstep || run.needs_lockstep(), run, found.parts, found.totals, resident,
                found.sites, found.executions, found.waves, found.work, found.local_ns, found.spin_ns, spent, repeated});
   outcome.out_of_bounds = request.watched && noted_bad_access();
+  outcome.raced = request.watched && noted_grave_race();
   if (!trying()) flush_faults(request, execution.index);
   if (outcome.status == kNotSupported)
     fprintf(stderr, "intelliperf: kernel %s needs more memory for its threads than there is\n", kernel.name.c_str());

@@ -36,6 +36,7 @@ struct LaunchOutcome {
   double time_ns = 0;  // modelled, launch overhead included
   bool out_of_bounds =
       false;           // of a watched launch: some access was, or was misaligned, though nothing may have stopped it
+  bool raced = false;  // of one, too: an update got lost, or accesses to LDS were not ordered
   uint32_t index = 0;  // of its line in launches.jsonl (counted also when nothing is recorded)
 };
 
@@ -48,6 +49,7 @@ enum LaunchStatus : int {
   kAssertFailed = 710,   // device assert
   kLaunchFailed = 719,   // trap
   kCooperativeTooLarge = 720,
+  kRaced = 799,  // neither vendor's: see LaunchOutcome::raced
   kNotSupported = 801,
 };
 

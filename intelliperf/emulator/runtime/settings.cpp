@@ -107,6 +107,7 @@ Settings read_environment() {
   s.apart = unsigned_variable("INTELLIPERF_APART", 0) != 0;
   s.awaits_numbers = unsigned_variable("INTELLIPERF_OTHER_ALIKE", 0) != 0;
   s.cancelling = unsigned_variable("INTELLIPERF_OTHER_CANCELLING", 0) != 0;
+  s.races = unsigned_variable("INTELLIPERF_OTHER_RACES", 0) != 0;
   s.last_launch = unsigned_variable("INTELLIPERF_OTHER_LAST", UINT64_MAX);
   s.only_read = numbers_variable("INTELLIPERF_OTHER_READ");
   s.only_written = numbers_variable("INTELLIPERF_OTHER_WRITTEN");

@@ -45,6 +45,7 @@ struct Settings {
   double most_seconds = 0;                   // of an altered launch
   bool awaits_numbers = false;               // before a launch is altered, the parent may write to memory
   bool cancelling = false;                   // the original calculates rounding errors that the candidate does not
+  bool races = false;                        // altered launches that race fail
   uint64_t last_launch = UINT64_MAX;         // of the kernel's, from 0: what is special there shows in no other one
   std::vector<uint32_t> widths;        // bits in which only the candidate's code keeps numbers, see wide_launches.h
   std::vector<uint64_t> only_read;     // parameters that the original stores nothing through, whatever their types say

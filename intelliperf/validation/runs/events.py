@@ -15,12 +15,16 @@ from intelliperf.validation.runs.side import Side, complaint
 NO_END = 702  # of a launch that took too long, or whose lanes all wait
 _INVALID_CONFIGURATION = 9
 _ILLEGAL_ADDRESS = 700
+_RACED = 799
 _ERRORS = {  # codes that HIP and CUDA share
     _ILLEGAL_ADDRESS: "an illegal memory access",
     NO_END: "no end",
     710: "a failed device-side assert",
     719: "a launch failure",
+    _RACED: "a race",
 }
+
+_OUTCOMES = {_ILLEGAL_ADDRESS: Outcome.MEMORY_ERROR, _RACED: Outcome.RACE}
 
 Event = Dispatch | Transfer
 
@@ -91,7 +95,7 @@ def is_empty(dispatch: Dispatch) -> bool:
 
 
 def _broken(label: str, dispatch: Dispatch) -> Divergence:
-    outcome = Outcome.MEMORY_ERROR if dispatch.status == _ILLEGAL_ADDRESS else Outcome.CRASHED
+    outcome = _OUTCOMES.get(dispatch.status, Outcome.CRASHED)
     what = _ERRORS.get(dispatch.status, "an error")
     text = f"dispatch {dispatch.nth} of {dispatch.kernel} ended with {what} ({dispatch.status})"
     return Divergence(label, outcome, text)

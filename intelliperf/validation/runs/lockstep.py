@@ -115,6 +115,15 @@ class Observer(Protocol):
     ) -> Divergence | None: ...
 
 
+class Uncompared:
+    """Where only what launches end with is of interest."""
+
+    def compare(
+        self, sync: Sync, base: Paused, other: Paused, pairing: Pairing, deadline: Deadline
+    ) -> Divergence | None:
+        return None
+
+
 @dataclass
 class ByWay:
     """Where launches are altered in several ways, each way's own observer looks at its launches."""
