@@ -53,6 +53,7 @@ _ERROR_LINE = re.compile(
 _CONSEQUENCE = re.compile(
     r"\bcollect2: error: ld returned|\blinker command failed|\*\*\* .*\bError \d+|^ninja: build stopped"
 )
+_KILLED = re.compile(r"\*\*\* .*\] (?:Killed|Terminated)\b|: Killed$|Killed signal terminated")  # by make, a shell, gcc
 _EXPLAINED = "intelliperf: "  # how the drop-ins begin what they add to a compiler's message
 _MAX_ERRORS = 8
 _CMAKE_ERROR = "CMake Error"
@@ -87,6 +88,12 @@ class Built:
     ok: bool
     completed: Completed
     errors: tuple[str, ...]
+
+    @property
+    def cut_off(self) -> bool:
+        """Did a time limit or a signal end it, as where memory runs out, so that it says nothing of the sources?"""
+        ended = self.completed.timed_out or self.completed.signal_name is not None
+        return not self.ok and (ended or any(_KILLED.search(error) for error in self.errors))
 
     def complaint(self) -> str:
         """For the user, whose own program does not build."""

@@ -303,6 +303,8 @@ class Run:
             target.attempts = _changed(target.attempts, settled.changed)
             target.after = target.after if target.accepted else None
         versions.accepted = settled.best
+        if settled.unbuilt:
+            raise BuildFailed(settled.unbuilt)
         return settled.verdict
 
 

@@ -31,6 +31,15 @@ class Settled:
     best: Version | None  # None where nothing is left
     verdict: Verdict | None
     changed: Mapping[int, Attempt]
+    unbuilt: str = ""  # why what is left could not be judged again
+
+
+class _CutOff(Exception):
+    """A build that something else than the sources ended."""
+
+    def __init__(self, version: Version, attempts: Sequence[Attempt], why: str) -> None:
+        super().__init__(why)
+        self.version, self.attempts = version, attempts
 
 
 @dataclass(frozen=True)
@@ -58,7 +67,10 @@ class Settling:
             blamed = _blamed(kept, verdict)
             told = f"on the whole application: {verdict.detail}"
             changed[blamed.index] = _withdrawn(blamed, verdict.outcome, told)
-            kept, version = self._without(kept, [a for a in kept if a is not blamed], changed, version)
+            try:
+                kept, version = self._without(kept, [a for a in kept if a is not blamed], changed, version)
+            except _CutOff as cut:
+                return Settled(cut.version, None, changed | {a.index: a for a in cut.attempts}, str(cut))
         return Settled(None, None, changed)
 
     def _judged(
@@ -95,11 +107,15 @@ class Settling:
             paths = sorted(path for path, text in stack.texts.items() if text != originals[path])
             edits = tuple(FileEdit(path, content_hash(originals[path]), stack.texts[path]) for path in paths)
             version, built = self.build(edits, f"whole-{len(changed):02d}")
+            declares = Declaration()
+            for attempt in stack.attempts:
+                declares = declares.joined(attempt.candidate.declares) if attempt.candidate else declares
+            version = dataclasses.replace(version, declares=declares)
             if built.ok:
-                declares = Declaration()
-                for attempt in stack.attempts:
-                    declares = declares.joined(attempt.candidate.declares) if attempt.candidate else declares
-                return list(stack.attempts), dataclasses.replace(version, declares=declares)
+                return list(stack.attempts), version
+            if built.cut_off:
+                why = f"the build without the change that it refuses was cut off: {built.errors[0]}"
+                raise _CutOff(version, stack.attempts, why)
             why = f"it does not build without a change that the whole application refuses: {built.errors[0]}"
             last = stack.attempts[-1].index
             kept = [attempt for attempt in kept if attempt not in stack.lost]

@@ -21,6 +21,7 @@ from intelliperf.records import (
     Application,
     Candidate,
     Ending,
+    FileEdit,
     Finding,
     Kernel,
     KernelProfile,
@@ -30,6 +31,7 @@ from intelliperf.records import (
     Verdict,
 )
 from intelliperf.report.terminal import closing
+from intelliperf.search.building import Versions
 from intelliperf.search.observer import Observer
 
 # Far enough apart for changes of each to merge without the others.
@@ -185,3 +187,33 @@ def test_an_application_that_fails_at_the_end_leaves_what_was_accepted_as_unconf
     assert report.patch.count("\n+") == 4 and not report.measurements
     assert report.not_checked[0].endswith("recorded dispatches accepted: the program timed out after 60 s")
     assert "not confirmed by the whole application" in closing(report, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("ended", "kept"),
+    [
+        ({"signal_name": "SIGKILL"}, True),
+        ({"timed_out": True}, True),
+        ({"exit_status": 2, "says": "make: *** [Makefile:3: app] Killed"}, True),
+        ({"exit_status": 2, "says": "make: *** [Makefile:3: app] Error 1"}, False),
+    ],
+)
+def test_a_build_that_is_cut_off_at_the_end_refuses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ended: dict[str, Any], kept: bool
+) -> None:
+    built_whole = Versions.build_whole
+
+    def cut_off(self: Versions, edits: tuple[FileEdit, ...], name: str) -> tuple[Version, Built]:
+        version, built = built_whole(self, edits, name)
+        says = ended.get("says", "killed")
+        nothing = {"exit_status": None, "signal_name": None, "timed_out": False}
+        how = nothing | {name: value for name, value in ended.items() if name != "says"}
+        return version, Built(False, dataclasses.replace(built.completed, **how), (says,))
+
+    monkeypatch.setattr(Versions, "build_whole", cut_off)
+    report = searched(tmp_path, Recorded(("second 90\n",)), *STEPS)
+    assert [attempt.accepted for attempt in report.attempts] == [kept, False, kept]
+    assert report.exit_status == (1 if kept else 3) and ("+third 90\n" in report.patch) == kept
+    assert "+second" not in report.patch
+    if kept:
+        assert report.ending is Ending.UNCONFIRMED and "the change that it refuses was cut off" in report.not_checked[0]
