@@ -119,7 +119,7 @@ def test_fewer_blocks_add_up_the_same(tmp_path: Path) -> None:
         ("reduce", "if (tid == 0) {", "if (tid == 0 && s_y[0] > 1) {", "depends on what the block's threads have"),
         ("reduce", "s_y[tid] += s_y[tid + offset]", "s_y[tid] += 1", "does more with what"),
         ("reduce", "x[n] : 0.0", "x[n] + y[0] : 0.0", "may read what the kernel writes"),
-        ("reduce", "x[n] : 0.0", "x[n] : 1.0", "0 statements give a thread its element's value"),
+        ("reduce", "x[n] : 0.0", "x[n] : 1.0", "no statement gives a thread its element's value"),
         ("reduce", "  extern", "  if (tid > 7) return;\n  extern", "threads leave on line 8"),
         ("dot", "double total = 0", "int total = 0", "line 30 converts int to double"),
         ("dot", "i < n ?", "i < n / 2 ?", "is not a parameter"),

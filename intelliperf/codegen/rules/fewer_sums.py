@@ -72,7 +72,8 @@ class FewerSums:
 def _brought(place: Place, kernel: Node) -> _Brought:
     found = [each for statement in body(kernel).children if (each := _of_statement(kernel, statement)) is not None]
     if len(found) != 1:
-        raise NotApplicable(f"{place}: {len(found)} statements give a thread its element's value or 0, not one")
+        told = f"{len(found)} statements give" if found else "no statement gives"
+        raise NotApplicable(f"{place}: {told} a thread its element's value or 0" + (", not one" if found else ""))
     for jump in exits(kernel):
         if jump.start_offset < found[0].statement.start_offset:
             raise NotApplicable(f"{place}: threads leave on line {jump.line}, before they have their element's value")

@@ -6,7 +6,8 @@ first of them stores; loops along the row are shared out, and what these carry f
 extreme and its place, or a running sum. The launches get 32 times as many blocks, or blocks of 32 threads where they
 had one. Proof obligations: no coordinate is used but for the number and those that a block shares; every store outside
 a shared loop is one statement; the turns of a shared loop touch elements of their own; blocks are whole groups, or one
-thread, at every launch; no barrier, wave operation, LDS or volatile memory.
+thread, at every launch; no barrier, wave operation, volatile memory or LDS, but for a table in which each block
+collects sums or extremes for global memory.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from functools import partial
 
 from intelliperf.codegen.rules import groups
 from intelliperf.codegen.rules.block_sizes import blocks_of
+from intelliperf.codegen.rules.block_tables import without_tables
 from intelliperf.codegen.rules.blocks import Program
 from intelliperf.codegen.rules.declarations import declare, unused_name
 from intelliperf.codegen.rules.grid_edits import scaled_grid
@@ -92,8 +94,8 @@ class RowPerWave:
         single = not self.columns and all(program.threads(launch) == 1 for launch in launches)
         sharing = sharing_of_columns(problem) if self.columns else groups.ROW
         with problem.all_or_nothing():
-            for kernel in place.functions:
-                plans = _plans(problem, place, kernel, self.columns)
+            for kernel, tables in (without_tables(problem, one) for one in place.functions):
+                plans = _plans(problem, place, kernel, tables, self.columns)
                 if not self.columns and not single:
                     sharing = sharing_of_rows(problem, plans)
                 before = {path: list(problem.source(path).splices) for path in problem.task.sources}
@@ -135,11 +137,11 @@ def _floats(plans: list[RowPlan]) -> bool:
     ) or any(row.sums for plan in plans for row in plan.loops)
 
 
-def _plans(problem: Problem, place: Place, kernel: Node, columns: bool) -> list[RowPlan]:
-    """The kernel and the functions that its lanes run together. Raises `NotApplicable`."""
+def _plans(problem: Problem, place: Place, kernel: Node, tables: frozenset[str], columns: bool) -> list[RowPlan]:
+    """The kernel and the functions its lanes run together. `tables`: see `block_tables`. Raises `NotApplicable`."""
     check_relabelling(problem, place, kernel)
     for node in kernel.everything():
-        if node.kind == "VarDecl" and (is_shared(node) or node.storage == "static"):
+        if node.kind == "VarDecl" and (is_shared(node) or node.storage == "static") and node.id not in tables:
             raise NotApplicable(f"{place}: the kernel uses LDS ({node.name})")
         if node.kind in ("LambdaExpr", "GotoStmt", "SwitchStmt", "CXXForRangeStmt", "CXXTryStmt"):
             raise NotApplicable(f"{place}: line {node.line} holds a {node.kind}, which is not followed")
