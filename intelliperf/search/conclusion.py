@@ -83,20 +83,30 @@ def final_timing(
         return _timed_together(backend, list(kernels.values()), deadline_s, *together)
     first, last = improved[0].before, improved[-1].after
     assert last is not None
+    spans = _from_first_to_last(improved)
     measured: list[Measurement] = []
     notes: list[str] = []
-    for target in improved:
-        assert target.after is not None
-        kernel = target.finding.profile.kernel
-        timing = backend.time(target.before.application, target.after.application, kernel, deadline_s)
-        own = [m for m in timing.measurements if m.scope is Scope.KERNEL or len(improved) == 1]
+    for kernel, before, after in spans:
+        timing = backend.time(before.application, after.application, kernel, deadline_s)
+        own = [m for m in timing.measurements if m.scope is Scope.KERNEL or len(spans) == 1]
         measured += [dataclasses.replace(m, kernel=kernel.name) if m.scope is Scope.KERNEL else m for m in own]
         notes += timing.notes
-    if len(improved) > 1:
+    if len(spans) > 1:
         whole = backend.time(first.application, last.application, improved[0].finding.profile.kernel, deadline_s)
         measured += [m for m in whole.measurements if m.scope is not Scope.KERNEL]
         notes += whole.notes
     return Timing(tuple(measured), notes=tuple(dict.fromkeys(notes)))
+
+
+def _from_first_to_last(improved: Sequence[Target]) -> list[tuple[Kernel, Version, Version]]:
+    """Each kernel once, ahead of the first change that was made for it and after the last."""
+    spans: dict[str, tuple[Kernel, Version, Version]] = {}
+    for target in improved:
+        assert target.after is not None
+        kernel = target.finding.profile.kernel
+        first = spans.get(kernel.symbol, (kernel, target.before, target.after))
+        spans[kernel.symbol] = (*first[:2], target.after)
+    return list(spans.values())
 
 
 def replays_beside_whole_runs(attempts: Sequence[Attempt], measured: Sequence[Measurement]) -> Iterator[str]:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
+from intelliperf.protocols import Timing
 from intelliperf.records import (
     Attempt,
     Candidate,
@@ -17,7 +21,7 @@ from intelliperf.records import (
     Usage,
     Verdict,
 )
-from intelliperf.search.conclusion import replays_beside_whole_runs
+from intelliperf.search.conclusion import final_timing, replays_beside_whole_runs
 
 
 def measured(before_ns: float, after_ns: float, kernel: str = "") -> Measurement:
@@ -59,3 +63,24 @@ def test_a_ratio_that_replays_and_whole_runs_disagree_on_is_told_with_both_pairs
 )
 def test_nothing_is_said_of_ratios_that_agree_or_have_no_counterpart(given: Attempt, whole: Measurement) -> None:
     assert list(replays_beside_whole_runs([given], [whole])) == []
+
+
+def target(kernel: str, before: str, after: str) -> Any:
+    """A finding whose accepted change made version `after` of version `before`."""
+    finding = SimpleNamespace(profile=SimpleNamespace(kernel=SimpleNamespace(symbol=kernel, name=kernel)))
+    versions = [SimpleNamespace(application=version) for version in (before, after)]
+    return SimpleNamespace(finding=finding, before=versions[0], after=versions[1])
+
+
+def test_a_kernel_that_two_changes_improved_is_timed_once_over_both() -> None:
+    asked: list[tuple[str, str, str]] = []
+
+    class Clock:
+        def time(self, before: Any, after: Any, kernel: Any, deadline_s: float) -> Timing:
+            asked.append((before, after, kernel.name))
+            return Timing((measured(400.0, 100.0),))
+
+    targets = [target("radial", "a", "b"), target("other", "b", "c"), target("radial", "c", "d")]
+    timing = final_timing(Clock(), targets, 1.0)  # type: ignore[arg-type]
+    assert asked == [("a", "d", "radial"), ("b", "c", "other"), ("a", "d", "radial")]
+    assert [m.kernel for m in timing.measurements] == ["radial", "other"]
