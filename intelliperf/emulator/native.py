@@ -116,7 +116,7 @@ def runtime_is_ready() -> bool:
         return (_directory() / known.read_text(encoding="utf-8") / LIBRARY_NAME).exists()
     files = _read_sources()
     objects = _objects(toolchain, files, host_processor()).values()
-    return _shipped_library(files) is not None or _linked(objects).exists()
+    return _shipped_library(files) is not None or _linked(objects, files).exists()
 
 
 def build_shipped(processors: Sequence[str]) -> list[Path]:
@@ -152,7 +152,7 @@ def _shipped_library(files: dict[str, bytes]) -> Path | None:
 def _library_of(toolchain: Toolchain, files: dict[str, bytes], processor: str | None = None) -> Path:
     processor = processor or host_processor()
     objects = _objects(toolchain, files, processor)
-    library = _linked(objects.values())
+    library = _linked(objects.values(), files)
     if not library.exists():
         library.parent.mkdir(parents=True, exist_ok=True)
         with _locked(library.parent / "lock"):  # other versions and processors are built meanwhile
@@ -173,8 +173,10 @@ def _directory() -> Path:
     return cache_directory() / "runtime"
 
 
-def _linked(objects: Iterable[Path]) -> Path:
-    return _directory() / _digest([path.name for path in objects], {}) / LIBRARY_NAME
+def _linked(objects: Iterable[Path], files: dict[str, bytes]) -> Path:
+    """What is linked from these objects and exports what the maps among the files say."""
+    maps = {name: content for name, content in files.items() if name.endswith(".map")}
+    return _directory() / _digest([path.name for path in objects], maps) / LIBRARY_NAME
 
 
 def _objects(toolchain: Toolchain, files: dict[str, bytes], processor: str) -> dict[str, Path]:
