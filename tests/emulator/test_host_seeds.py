@@ -59,6 +59,42 @@ def test_compared_runs_begin_in_the_second_that_they_are_told(tmp_path: Path) ->
     assert all(difference == "0" for _, difference in printed.values())
 
 
+WAITING = """
+#include <hip/hip_runtime.h>
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+#include <pthread.h>
+#include <semaphore.h>
+#include <unistd.h>
+int main() {
+  (void)hipDeviceSynchronize();
+  timespec until{time(nullptr) + 2, 0};
+  const auto start = std::chrono::steady_clock::now();
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+  pthread_mutex_lock(&mutex);
+  while (pthread_cond_timedwait(&condition, &mutex, &until) == 0) {}
+  sem_t semaphore;
+  sem_init(&semaphore, 0, 0);
+  until.tv_sec = time(nullptr) + 1;
+  const bool timed_out = sem_timedwait(&semaphore, &until) != 0;
+  const auto waited = std::chrono::steady_clock::now() - start;
+  const time_t limit = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now()) + 1;
+  while (time(nullptr) < limit) usleep(500);
+  std::printf("%d\\n", timed_out && waited > std::chrono::milliseconds(1000) && waited < std::chrono::seconds(8));
+}
+"""
+
+
+def test_waits_for_a_moment_end_when_it_comes(tmp_path: Path) -> None:
+    (tmp_path / "app.hip").write_text(WAITING)
+    build_here("hipcc", "app.hip", "-o", "app", directory=tmp_path)
+    for began in ("1000000000", str(int(time.time()) + 1000), ""):
+        ended, printed, errors = output_of([str(tmp_path / "app")], 60.0, {"INTELLIPERF_BEGAN": began}, tmp_path)
+        assert ended.ok and printed == "1\n", (began, printed, errors)
+
+
 ASKED = """
 #include <hip/hip_runtime.h>
 #include <ctime>
