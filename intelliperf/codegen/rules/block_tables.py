@@ -41,7 +41,7 @@ class _Parts:
 
 
 class _Otherwise(Exception):
-    """It is no such kernel."""
+    """The kernel is of another kind."""
 
 
 def without_tables(problem: Problem, kernel: Node) -> tuple[Node, frozenset[str]]:

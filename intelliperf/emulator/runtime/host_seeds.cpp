@@ -117,7 +117,7 @@ extern "C" SIMT_EXPORT unsigned int _ZNSt13random_device9_M_getvalEv(void*) {
 
 // In place of libc's: where INTELLIPERF_BEGAN says when the runs that are compared began, in seconds since the epoch,
 // the first call returns that, however long the host has worked before. Clocks of finer resolution stay as they are, so
-// a program that knows one of them and goes on asking, as for a moment that the other one told, is told that one's.
+// a program that knows one of them and keeps asking, as for a moment that the other one told, is told that one's.
 extern "C" SIMT_EXPORT time_t time(time_t* told) {
   note_question(simt::kAskedTime, __builtin_return_address(0));
   const time_t now = told_seconds(times_asked.fetch_add(1) + 1);
