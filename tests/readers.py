@@ -53,11 +53,13 @@ class Gate:
         self.texts, self._kernel = dict(texts), kernel
         self.reading = reading_of(root / "sources", texts, *flags)
 
-    def examine(self, changed: Mapping[str, str], declares: Declaration | None = None) -> StaticVerdict:
-        """Of a candidate that gives these files these texts."""
+    def examine(
+        self, changed: Mapping[str, str], declares: Declaration | None = None, symbol: str = ""
+    ) -> StaticVerdict:
+        """Of a candidate that gives these files these texts. `symbol`: the template's instance that is judged."""
         edits = tuple(FileEdit(path, content_hash(self.texts[path]), text) for path, text in changed.items())
         candidate = Candidate(edits, "", Origin(OriginKind.USER, "test"), declares or Declaration())
-        return examine(candidate, self.texts, set(self.texts), self._kernel, self.reading)
+        return examine(candidate, self.texts, set(self.texts), self._kernel, self.reading, symbol=symbol)
 
     def replaced(
         self, *replacements: tuple[str, str], declares: Declaration | None = None, path: str = ""

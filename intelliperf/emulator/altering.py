@@ -22,6 +22,8 @@ _LAUNCH_NS = 0.4e6  # whatever the kernel does: memory is put back, the parent l
 _BUDGET_NS = 1.2e9  # of one version, for one way to alter launches
 _WATCHED_NS, _WATCHED_FEW_NS = 0.15e9, 0.6e9  # of one launch, where all that are larger are watched, or a few
 _FEWEST, _MOST = 3, 64
+_PREFIX = "INTELLIPERF_OTHER_"
+_MOST_PLANNED = 100_000  # characters
 _ALTERED_LAUNCHES = 8  # the runtime alters so many in a row, and few of those that follow
 
 
@@ -50,6 +52,16 @@ class AlterationPlan:
             "INTELLIPERF_OTHER_TYPES": self.types,
             "INTELLIPERF_OTHER_WATCH": "1" if self.watched else "2" if self.watched_few else "0",
         }
+
+
+def lines_of(plans: Mapping[str, AlterationPlan]) -> str:
+    """As `settings.cpp` reads them beside one kernel's own variables; not more than an environment has room for."""
+    found = ""
+    for symbol, plan in plans.items():
+        said = (f"{name.removeprefix(_PREFIX)}={text}" for name, text in plan.environment().items())
+        line = "|".join((symbol, *said)) + "\n"
+        found += line if len(found) + len(line) <= _MOST_PLANNED else ""
+    return found
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from intelliperf.processes.sandbox import UNCONFINED, Sandbox
 from intelliperf.protocols import ApplicationProfile, BufferKey, Memory, Plans, Timing
 from intelliperf.recordings.transplant import Space
 from intelliperf.records import (
+    ANY_KERNEL,
     Application,
     Check,
     CheckStatus,
@@ -206,8 +207,18 @@ class EmulatorBackend:
             **blas_environment(),
             **self._run_environment(),
             **(plan.environment() if plan is not None else {}),
+            **self._other_plans(kernel, interception),
             "INTELLIPERF_EXPORT_SOCKET": str(socket),
         }
+
+    def _other_plans(self, kernel: Kernel, interception: Interception) -> Mapping[str, str]:
+        """Where launches of other kernels are altered as well."""
+        if interception.other_numbers is None or ANY_KERNEL not in (interception.kernels or ()):
+            return {}
+        from intelliperf.emulator.altering import lines_of
+
+        plans = {name: plan for name, plan in self._first_seen().plans.items() if name != kernel.symbol}
+        return {"INTELLIPERF_OTHER_PLANS": lines_of(plans)}
 
     def open_memory(self, hello: Mapping[str, object], descriptors: Sequence[int]) -> Memory:
         from intelliperf.interception.arena import open_shared_arena

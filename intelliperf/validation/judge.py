@@ -207,7 +207,13 @@ class Judge:
         if case.reference.stop_after is not None and trial.declared.kernels:
             return Rejection(Outcome.FORBIDDEN_EDIT, _OTHER_LAUNCHES)
         trial.static = examine(
-            case.candidate, case.sources, case.allowed, case.kernel.name, case.reading, case.kernel.file
+            case.candidate,
+            case.sources,
+            case.allowed,
+            case.kernel.name,
+            case.reading,
+            case.kernel.file,
+            case.kernel.symbol,
         )
         if trial.static.refusal:
             return Rejection(Outcome.FORBIDDEN_EDIT, trial.static.refusal)

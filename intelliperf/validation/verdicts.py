@@ -20,7 +20,7 @@ from intelliperf.records import (
 )
 from intelliperf.sentences import device_in_short, number
 from intelliperf.validation.edits.hostcode import Needs
-from intelliperf.validation.edits.names import without_mangling
+from intelliperf.validation.edits.names import with_arguments, without_mangling
 from intelliperf.validation.runs.reached import unreached
 from intelliperf.validation.strength import shown
 from intelliperf.validation.trial import GATES, Rejection, Trial
@@ -60,7 +60,14 @@ def note_reached(trial: Trial) -> None:
     texts = {edit.path: (case.sources.get(edit.path, ""), edit.text) for edit in case.candidate.edits}
     found = unreached(trial.reached, trial.application.project, texts)
     if found is not None:
-        trial.note("executed code", CheckStatus.PASSED, found.told, unseen=found.unseen)
+        unseen = [one for one in (_unlaunched(trial), found.unseen) if one]
+        trial.note("executed code", CheckStatus.PASSED, found.told, unseen="; ".join(unseen))
+
+
+def _unlaunched(trial: Trial) -> str:
+    """Other instances of a template, which the candidate changes as well."""
+    names = [with_arguments(symbol) for symbol in sorted(trial.static.changed - trial.reached.launched)]
+    return f"no run launched {', '.join(names)}, which the candidate changes as well" if names else ""
 
 
 def placed(trial: Trial, device: Device) -> tuple[Check, ...]:

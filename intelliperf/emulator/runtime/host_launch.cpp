@@ -134,6 +134,7 @@ int status_of(const LaunchOutcome& altered) {
 // Runs on other numbers first, and shows the parent that instead. False: nothing was shown.
 bool shown_on_other_numbers(const LaunchRequest& request) {
   if (!export_awaits(*request.kernel)) return false;
+  choose_plan(request.kernel->name);
   static auto* const counts = new std::map<std::string, uint64_t>;
   const uint64_t launches = (*counts)[request.kernel->name]++;
   const auto altered = [&](OtherNumbersMode mode) { return OtherNumbers::variants(request, launches, mode) > 0; };

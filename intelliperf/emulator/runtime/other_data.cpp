@@ -512,17 +512,16 @@ int64_t Bounds::usual(int64_t low, int64_t high, int64_t own) const {
 }
 
 const std::vector<DataKind>& data_kinds() {
-  static const std::vector<DataKind> found = [] {
-    std::vector<DataKind> kinds;
+  static std::vector<DataKind> of_types[2][2];
+  std::vector<DataKind>& kinds = of_types[settings().without_integers][settings().without_floats];
+  if (kinds.empty())
     for (auto each = DataKind(0); each < DataKind::kCount; each = DataKind(uint8_t(each) + 1)) {
       const bool idle = (settings().without_integers && is_of_integers(each)) ||
                         (settings().without_floats && is_of_floats(each)) ||
                         (!settings().cancelling && each == DataKind::kCancelling);
       if (!idle) kinds.push_back(each);
     }
-    return kinds;
-  }();
-  return found;
+  return kinds;
 }
 
 bool needs_watching(DataKind kind) {

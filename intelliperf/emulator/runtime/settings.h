@@ -68,6 +68,8 @@ struct Settings {
 };
 
 const Settings& settings();
+// From now on they hold what is known of that kernel's launches, by which these are altered.
+void choose_plan(const std::string& symbol);
 
 // What a program is told that took `ns`. Under another clock long times grow by another factor than short ones, so that
 // what it prints of the ratio of two times is another number, too; the longer of two stays the longer one.

@@ -49,6 +49,7 @@ class StaticVerdict:
 
     refusal: str = ""
     beyond_target: bool = False  # code that other kernels may use was changed, too
+    changed: frozenset[str] = field(default=frozenset(), compare=False)  # symbols of kernels that reach other code
     restricted: bool = False  # __restrict__ was added
     synchronisation: bool = False  # barriers, atomics or LDS came or went
     unread: str = ""
@@ -82,10 +83,12 @@ def examine(
     kernel_name: str,
     reading: Reading | None,
     file: Path | None = None,
+    symbol: str = "",
 ) -> StaticVerdict:
     """Judge the edits against `sources`, the texts that they were made for. `allowed`: paths that may change.
 
-    `reading` is None where the project compiles no C++; `file`: the one that defines the kernel, if that is known.
+    `reading` is None where the project compiles no C++; `file`: the one that defines the kernel, if that is known;
+    `symbol`: of the instance that is judged, where the kernel is a template.
     """
     for edit in candidate.edits:
         refusal = _file_refusal(edit, sources, allowed)
@@ -115,7 +118,7 @@ def examine(
             refusal = words.header_violation(row, known, own) or words.operator_pragmas(row)
             if refusal:
                 return StaticVerdict(f"{edit.path} includes {header}, {refusal}")
-    return _compiled(candidate, sources, kernel_name, reading, rows)
+    return _compiled(candidate, sources, kernel_name, reading, rows, symbol)
 
 
 def _new_headers(
@@ -179,6 +182,7 @@ def _compiled(
     kernel_name: str,
     reading: Reading,
     rows: Mapping[str, tuple[list[Token], list[Token]]],
+    symbol: str,
 ) -> StaticVerdict:
     tree = reading.tree.resolve()
     before = {(tree / edit.path).resolve(): sources[edit.path] for edit in candidate.edits}
@@ -207,7 +211,8 @@ def _compiled(
         if host.needs is Needs.FORBIDDEN:
             return StaticVerdict(host.where)
         devices = Devices(old_devices, new_devices)
-        own = {plain_name(name) for name in _targets(devices, kernel_name)}
+        targets = _targets(devices, kernel_name)
+        own = {plain_name(name) for name in targets}
         sized = host.needs is Needs.GEOMETRY and candidate.declares.geometry
         others = sized and launches_others(reading.compiler, old, new, own, reading.words_elsewhere)
     except Unreadable as error:
@@ -217,7 +222,8 @@ def _compiled(
     refusal = _device_refusal(devices) or _undeclared(needs, why, candidate.declares)
     return StaticVerdict(
         refusal=refusal,
-        beyond_target=bool(_reaching(devices) - _targets(devices, kernel_name)),
+        changed=frozenset(map(_symbol, _reaching(devices))),
+        beyond_target=bool(_reaching(devices) - ({one for one in targets if _symbol(one) == symbol} or targets)),
         restricted=any(_restricts(pair[1]) > _restricts(pair[0]) for pair in rows.values()),
         synchronisation=any(words.synchronising(pair[0]) != words.synchronising(pair[1]) for pair in rows.values()),
         needs=needs,
@@ -285,6 +291,11 @@ def _targets(devices: Devices, kernel_name: str) -> set[str]:
     wanted = unqualified(kernel_name)
     kernels = {name for device in devices.old.values() for name in device.kernels}
     return {name for name in kernels if (closure and re.search(r"\$_|Ul", name)) or plain_name(name) == wanted}
+
+
+def _symbol(name: str) -> str:
+    """As the device runtime knows it, of a name in IR."""
+    return name.strip('@"')
 
 
 def _reaching(devices: Devices) -> set[str]:

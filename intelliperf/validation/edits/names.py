@@ -28,6 +28,21 @@ def plain_name(symbol: str) -> str:
     return found
 
 
+def with_arguments(symbol: str) -> str:
+    """The plain name, with a template's arguments where these can be read: `scale<float, 4>`."""
+    demangle = next((one.__cxa_demangle for one in _libraries() if hasattr(one, "__cxa_demangle")), None)
+    if demangle is None or not symbol.startswith("_Z"):
+        return plain_name(symbol)
+    demangle.restype = ctypes.c_void_p
+    made = demangle(symbol.encode(), None, None, None)
+    if not made:
+        return plain_name(symbol)
+    text = ctypes.string_at(made).decode("utf-8", "replace")
+    ctypes.CDLL(None).free(ctypes.c_void_p(made))
+    arguments = re.search(rf"\b{re.escape(plain_name(symbol))}(<.*?>)\(", text)
+    return plain_name(symbol) + (arguments[1] if arguments else "")
+
+
 def is_a_librarys(symbol: str) -> bool:
     """Would a definition of this symbol stand in for one of the system's libraries, or of the GPU's?"""
     if symbol == "main" or symbol.startswith(("hip", "cuda", "__", "_ZSt", "_ZNSt", "_ZNKSt", "_Zn", "_Zd")):

@@ -32,10 +32,12 @@ class Reached:
     """Over all runs of one program; of several builds of it, too."""
 
     lines: dict[Line, bool] = field(default_factory=dict)  # was any of the code there executed?
+    launched: set[str] = field(default_factory=set)  # symbols of kernels
     choices: dict[tuple[Line, int], set[bool]] = field(default_factory=dict)  # ways taken, by place and its nth choice
 
     def listen(self, hello: Hello, dispatch: Dispatch) -> None:
         """Raises `ProtocolError` for what is not such a report."""
+        self.launched.add(dispatch.kernel)
         for module, bits in dispatch.reached.items():
             self._add(_entries(hello, module), bits)
 
