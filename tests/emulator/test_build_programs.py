@@ -187,6 +187,45 @@ def test_device_code_is_linked_across_files(shell: Shell, tmp_path: Path, archiv
     assert output(shell("./app")) == "162"
 
 
+RESOLVED = """
+__device__ int twice(int i) { return 2 * i; }
+__global__ void library(int *out) { out[threadIdx.x] = twice(threadIdx.x); }
+"""
+RESOLVING = """
+#include <cstdio>
+__global__ void library(int *out);
+__global__ void own(int *out) { out[threadIdx.x] += 100; }
+int main() {
+  int *out, host[32];
+  cudaMalloc(&out, sizeof host);
+  auto launch = [&](void (*kernel)(int *)) { kernel<<<1, 32>>>(out); };
+  launch(library);
+  auto added = [&] { own<<<1, 32>>>(out); };
+  added();
+  cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost);
+  printf("%d\\n", host[31]);
+}
+"""
+
+
+def test_a_library_that_resolves_its_own_device_symbols_serves_a_program_that_launches_its_kernels(
+    shell: Shell, tmp_path: Path
+) -> None:
+    """CMake's CUDA_RESOLVE_DEVICE_SYMBOLS: two device programs in one, of which each registers its own kernels.
+
+    A lambda of a host function may run on either side for clang, which then looks for a launch from the device.
+    """
+    write(tmp_path, library_cu=RESOLVED, program_cu=RESOLVING)
+    shell("nvcc", "-dc", "library.cu", "program.cu")
+    shell("nvcc", "-dlink", "library.o", "-o", "library_link.o")
+    shell("ar", "rcs", "liblibrary.a", "library.o", "library_link.o")
+    shell("nvcc", "-dlink", "program.o", "-o", "program_link.o")
+    shell("g++", "program.o", "program_link.o", "liblibrary.a", "-lcudart", "-o", "app")
+    assert output(shell("./app")) == "162"
+    shell("nvcc", "program.o", "liblibrary.a", "-o", "app")
+    assert output(shell("./app")) == "162"
+
+
 def test_a_missing_device_function_is_named(shell: Shell, tmp_path: Path) -> None:
     write(tmp_path, caller_cu=CALLER)
     assert "undefined device symbol: _Z6helperi" in shell("nvcc", "-c", "caller.cu", expect=1).tail()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import struct
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,6 +23,8 @@ from intelliperf.errors import ToolchainError
 IR_SECTION = ".intelliperf_device_ir"
 LINKED_SECTION = ".intelliperf_device_linked"
 _LENGTHS = struct.Struct("<II")  # of the JSON header and of the bitcode that follow
+_USED_BY_HOST = re.compile(r"^(@__clang_gpu_used_external\S* = .*?) \[\d+ x ptr\] \[.*\]", re.MULTILINE)
+_DEFINED = re.compile(r"^(?:define [^@]*@([\w.$]+)\(|@([\w.$]+) = (?!external |extern_weak ))", re.MULTILINE)
 _OFFLOAD_ENTRIES_SINCE = 21  # clang's layout of the entries below
 
 _REGISTRATION = """
@@ -41,14 +44,21 @@ extern void __@API@RegisterManagedVar(void **, void **, void *, const char *, u6
 extern const char container[] __asm__("__intelliperf_linked_container") __attribute__((visibility("hidden")));
 __asm__(".section .@API@_fatbin,\\"a\\",@progbits\\n.p2align 12\\n.hidden __intelliperf_linked_container\\n"
         "__intelliperf_linked_container:\\n.incbin \\"@CONTAINER@\\"\\n.previous\\n"
-        ".section @SECTION@,\\"e\\",@progbits\\n.byte 1\\n.previous\\n");
+        ".section @SECTION@,\\"e\\",@progbits\\n.ascii \\"@LINKED@\\"\\n.previous\\n");
 static const struct { u32 magic, version; const void *binary; void *unused; } wrapper = { @MAGIC@, 1, container, 0 };
 static void **handle;
+static const char own[] = "@OWN@";  // each name between two spaces: a program may have several device programs
+static int is_own(const char *name) {
+  u64 length = __builtin_strlen(name);
+  for (const char *at = own; (at = __builtin_strstr(at, name)); ++at)
+    if (at[-1] == ' ' && at[length] == ' ') return 1;
+  return 0;
+}
 __attribute__((destructor)) static void forget(void) { if (handle) __@API@UnregisterFatBinary(handle); }
 __attribute__((constructor(101))) static void announce(void) {
   handle = __@API@RegisterFatBinary(&wrapper);
   for (struct entry *e = begin; e < end; ++e) {
-    if (!e->address || !e->name) continue;
+    if (!e->address || !e->name || !is_own(e->name)) continue;
     if (e->size == 0)
       __@API@RegisterFunction(handle, e->address, e->name, e->name, -1, 0, 0, 0, 0, 0);
     else if ((e->flags & kTypes) == kManaged)
@@ -89,15 +99,19 @@ def unpack_modules(content: bytes) -> list[tuple[dict[str, Any], bytes]]:
 
 
 def link_device_code(inputs: Sequence[Path], work: Path, toolchain: Toolchain) -> Path | None:
-    """The object to add to the host link; None if there is no device code to link, or it is linked already."""
+    """The object to add to the host link; None if there is no device code to link, or it is linked already.
+
+    What is linked already, as in a library that resolves its own device symbols, serves the others once more.
+    """
     modules: dict[bytes, dict[str, Any]] = {}
+    linked: set[str] = set()
     for path in inputs:
         for _, content in objects_in(path):
-            if section(content, LINKED_SECTION):
-                return None
+            linked.update(name for body in section(content, LINKED_SECTION) for name in body.decode("ascii").split())
             for body in section(content, IR_SECTION):
                 modules.update((code, header) for header, code in unpack_modules(body))
-    if not modules:
+    symbols = [name for name in map(linked_symbol, modules) if name not in linked]
+    if not symbols:
         return None
     if toolchain.major < _OFFLOAD_ENTRIES_SINCE:
         raise ToolchainError(
@@ -112,7 +126,8 @@ def link_device_code(inputs: Sequence[Path], work: Path, toolchain: Toolchain) -
     facts = {name: fact for h in headers for name, fact in h["static"].items()}
     container = work / "linked-container"
     container.write_bytes(build_container(ir, work, toolchain, header, lambda: facts))
-    return _registration(headers[0]["language"], container, [linked_symbol(code) for code in modules], work, toolchain)
+    own = [name for names in _DEFINED.findall(ir) for name in names if name]
+    return _registration(headers[0]["language"], container, (symbols, own), work, toolchain)
 
 
 def _link_modules(codes: Sequence[bytes], work: Path, toolchain: Toolchain) -> str:
@@ -126,7 +141,8 @@ def _link_modules(codes: Sequence[bytes], work: Path, toolchain: Toolchain) -> s
     argv += ["-O2", "-disable-llvm-passes"]
     argv += [word for path in paths[1:] for word in ("-mlink-bitcode-file", str(path))]
     run_tool([*argv, str(paths[0]), "-o", str(linked)], work, "linking device code failed")
-    return linked.read_text(encoding="utf-8", errors="surrogateescape")
+    # What only the host refers to may be in another device program.
+    return _USED_BY_HOST.sub(r"\1 [0 x ptr] zeroinitializer", linked.read_text("utf-8", "surrogateescape"))
 
 
 def linked_symbol(code: bytes) -> str:
@@ -134,8 +150,13 @@ def linked_symbol(code: bytes) -> str:
     return f"__intelliperf_linked_{hashlib.sha256(code).hexdigest()[:24]}"
 
 
-def _registration(language: str, container: Path, symbols: Sequence[str], work: Path, toolchain: Toolchain) -> Path:
+def _registration(
+    language: str, container: Path, names: tuple[Sequence[str], Sequence[str]], work: Path, toolchain: Toolchain
+) -> Path:
+    """`names`: the symbols of the objects that are linked here, and what the linked device code defines."""
+    symbols, own = names
     text = _REGISTRATION.replace("@CONTAINER@", str(container)).replace("@SECTION@", LINKED_SECTION)
+    text = text.replace("@LINKED@", "".join(f"{symbol} " for symbol in symbols)).replace("@OWN@", f" {' '.join(own)} ")
     text += "".join(f'__attribute__((visibility("hidden"))) const char {symbol} = 1;\n' for symbol in symbols)
     for name, value in _APIS[language].items():
         text = text.replace(name, value)
