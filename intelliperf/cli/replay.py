@@ -23,6 +23,7 @@ from intelliperf.recordings.contents import Recording
 from intelliperf.recordings.export import export, unpack
 from intelliperf.recordings.file import SUFFIX, RecordingFile
 from intelliperf.recordings.image import make_ready, reshaped
+from intelliperf.recordings.trailers import own_shapes
 from intelliperf.records import Application, Kernel
 from intelliperf.report.files import read
 from intelliperf.report.wording import command_line, gain
@@ -171,14 +172,14 @@ def _original(file: RecordingFile, directory: Path) -> Application:
 
 def _version(program: Path, recording: Recording, plan: Path, directory: Path) -> tuple[Application, Path]:
     """Another version, and the plan of its launches."""
-    if not recording.compiled_late:
-        return _application(program, recording), plan
     if not program.is_file():
         raise UsageError(f"--candidate {program}: there is no such file")
-    shapes = latecode.unpack(program, directory / KEPT_CODE)
-    if len(shapes) != len(recording.dispatches):
+    late = recording.compiled_late
+    shapes = latecode.unpack(program, directory / KEPT_CODE) if late else own_shapes(program)
+    if shapes is not None and len(shapes) != len(recording.dispatches):
         raise UsageError(f"--candidate {program} is of another recording: it has {len(shapes)} launches")
-    return _interpreter(directory, recording), reshaped(plan, shapes)
+    version = _interpreter(directory, recording) if late else _application(program, recording)
+    return version, plan if shapes is None else reshaped(plan, shapes)
 
 
 def _interpreter(directory: Path, recording: Recording) -> Application:
@@ -191,8 +192,6 @@ def _interpreter(directory: Path, recording: Recording) -> Application:
 
 
 def _application(program: Path, recording: Recording) -> Application:
-    if not program.is_file():
-        raise UsageError(f"--candidate {program}: there is no such program")
     environment: tuple[tuple[str, str], ...] = ()
     if recording.backend == "emulator":  # the program knows where the runtime was on the machine that built it
         from intelliperf.emulator.native import runtime_library

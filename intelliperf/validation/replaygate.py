@@ -25,6 +25,7 @@ from intelliperf.recordings import latecode
 from intelliperf.recordings.contents import HOST_KINDS, Recording
 from intelliperf.recordings.file import SUFFIX, RecordingFile
 from intelliperf.recordings.image import Shape, make_ready, reshaped, shapes_of
+from intelliperf.recordings.trailers import with_shapes
 from intelliperf.records import (
     Application,
     CheckStatus,
@@ -328,24 +329,34 @@ class ReplayGate:
             self.won[trial.case.kernel.symbol] = Won(mine.checker.calibration.moved(homes), proven)
         if ready.recording.compiled_late:
             self._keep_late_code(trial)
-        elif plans[1] == ready.plan:
-            self._keep(trial)
+        else:
+            self._keep(trial, plans[1] != ready.plan)
         return None
 
     def _keep_late_code(self, trial: Trial) -> None:
-        launches = self._launches[trial.application]
-        shapes = launches.get(trial.case.kernel.symbol) if isinstance(launches, Mapping) else None
-        if isinstance(shapes, tuple):
+        shapes = self._shapes(trial)
+        if shapes is not None:
             kept = self._recorder.recordings / program_name(trial.case.kernel, trial.case.logs.name)
             with contextlib.suppress(OSError):
                 kept.write_bytes(latecode.pack(shapes, trial.application.project / KEPT_CODE))
 
-    def _keep(self, trial: Trial) -> None:
-        """The program that won, for `intelliperf replay`."""
+    def _shapes(self, trial: Trial) -> tuple[Shape, ...] | None:
+        """In which the candidate launches the recorded dispatches, where its own run has told them."""
+        launches = self._launches[trial.application]
+        shapes = launches.get(trial.case.kernel.symbol) if isinstance(launches, Mapping) else None
+        return shapes if isinstance(shapes, tuple) else None
+
+    def _keep(self, trial: Trial, reshaped: bool) -> None:
+        """The program that won, for `intelliperf replay`; with the shapes of its launches where they are its own."""
         program = trial.application.directory / trial.application.command[0]
         kept = self._recorder.recordings / program_name(trial.case.kernel, trial.case.logs.name)
+        shapes = self._shapes(trial) if reshaped else None
+        if reshaped and shapes is None:
+            return
         with contextlib.suppress(OSError):  # it can be built again
             shutil.copy(program, kept)
+            if shapes is not None:
+                kept.write_bytes(with_shapes(program.read_bytes(), shapes))
 
     def _of_replays(self, trial: Trial, ready: Ready, plans: Plans) -> Trial:
         case = trial.case

@@ -10,7 +10,7 @@ import pytest
 
 from intelliperf.cli.options import ReplayOptions
 from intelliperf.cli.replay import replay_run
-from intelliperf.errors import NotReplayable
+from intelliperf.errors import NotReplayable, ProtocolError
 from intelliperf.processes.sandbox import UNCONFINED
 from intelliperf.recordings.file import RecordingFile, RecordingWriter
 from intelliperf.records import (
@@ -28,7 +28,7 @@ from intelliperf.records import (
 from intelliperf.validation.edits.gate import StaticVerdict
 from intelliperf.validation.edits.hostcode import Needs
 from intelliperf.validation.judge import Judge
-from intelliperf.validation.replaygate import NAME, Recorder, ReplayGate
+from intelliperf.validation.replaygate import NAME, Recorder, ReplayGate, program_name
 from intelliperf.validation.trial import Case, Settings, Trial
 
 # A linked list through device memory, a constant, a device variable and an output that each launch adds to. Two shapes.
@@ -252,6 +252,28 @@ def test_a_recording_is_replayed_and_timed_without_the_project(
     assert "candidate: other bits than the original in device allocation 3 of 4096 bytes after dispatch 0" in told
     assert "modelled " in told and "the recorded dispatches together" in told
     assert bench.runs() == before
+
+
+def test_a_version_with_other_shapes_of_launches_is_kept_with_them(
+    bench: Recorded, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shaped = ("rows<<<n / 256, 256>>>", "rows<<<n / 128, 128>>>")
+    computed = ("sum += in[i * 64 + k] * table[k];", "sum += ((i * 64 + k) % 17) * 0.25f * table[k];")
+    built = bench._build("shaped", _SOURCE.replace(*computed).replace(*shaped))
+    assert isinstance(built, Application)
+    outcome, told = bench.replayed(built, bench.recorder, Needs.GEOMETRY)
+    assert outcome is None and "as one run of the candidate launches them" in told
+    (path,) = _recorded(bench)
+    kept = path.parent / program_name(bench.finding.profile.kernel, bench.case().logs.name)
+    taken = tmp_path / "taken.recording"
+    assert replay_run(ReplayOptions(run=path, candidate=kept, export=taken)) == 0
+    for given in (ReplayOptions(run=path, candidate=kept), ReplayOptions(run=taken)):
+        assert replay_run(given) == 0
+        assert "the same bits as the original in every buffer" in capsys.readouterr().out
+    cut = tmp_path / "cut"
+    cut.write_bytes(kept.read_bytes()[:100] + kept.read_bytes()[-45:])
+    with pytest.raises(ProtocolError, match="what it says of its launches cannot be read"):
+        replay_run(ReplayOptions(run=path, candidate=cut))
 
 
 def test_a_recording_of_another_release_or_machine_is_refused(bench: Recorded, tmp_path: Path) -> None:
