@@ -94,7 +94,9 @@ def apply_run(options: RunOptions) -> int:
         raise UsageError(f"run {report.run_id} accepted no candidate: there is nothing to apply{named}")
     if report.exit_status:
         patch = shlex.quote(str(directory / "patch.diff"))
-        raise UsageError(f"run {report.run_id}: {report.ending.value}; to take it anyway: git apply {patch}")
+        told = f"run {report.run_id}: {report.ending.value}"
+        anew = f"intelliperf verify {patch} -- COMMAND"
+        raise UsageError(f"{told}; to have it judged anew: {anew}; to take it anyway: git apply {patch}")
     changed = write_in_place(report)
     for path in changed:
         print(f"wrote {report.application.project / path}")

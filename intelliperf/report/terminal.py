@@ -39,7 +39,9 @@ def _lines(report: Report, directory: Path, apply: str, given: Sequence[str]) ->
     for note in report.notes:
         yield f"  note: {note}"
     if report.patch:
-        yield f"patch:   {directory / 'patch.diff'}  (git apply it, or `{apply}`)"
+        unconfirmed = report.ending is Ending.UNCONFIRMED
+        taken = "`intelliperf verify` judges it anew" if unconfirmed else f"git apply it, or `{apply}`"
+        yield f"patch:   {directory / 'patch.diff'}  ({taken})"
     yield f"report:  {directory / 'summary.md'}, report.html, report.json, verdict.json"
     if report.ending is Ending.DIAGNOSED and (command := wording.next_command(report, given)):
         yield f"next:    {command}"

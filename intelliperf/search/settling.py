@@ -114,7 +114,8 @@ class Settling:
             if built.ok:
                 return list(stack.attempts), version
             if built.cut_off:
-                why = f"the build without the change that it refuses was cut off: {built.errors[0]}"
+                how = built.complaint() if built.completed.timed_out else built.errors[0]
+                why = f"the build without the change that it refuses was cut off: {how}"
                 raise _CutOff(version, stack.attempts, why)
             why = f"it does not build without a change that the whole application refuses: {built.errors[0]}"
             last = stack.attempts[-1].index

@@ -186,7 +186,9 @@ def test_an_application_that_fails_at_the_end_leaves_what_was_accepted_as_unconf
     assert (report.ending, report.exit_status) == (Ending.UNCONFIRMED, 1)
     assert report.patch.count("\n+") == 4 and not report.measurements
     assert report.not_checked[0].endswith("recorded dispatches accepted: the program timed out after 60 s")
-    assert "not confirmed by the whole application" in closing(report, tmp_path)
+    told = closing(report, tmp_path)
+    assert "not confirmed by the whole application" in told
+    assert "patch.diff  (`intelliperf verify` judges it anew)" in told and "intelliperf apply" not in told
 
 
 @pytest.mark.parametrize(
