@@ -106,6 +106,55 @@ def test_an_instruction_that_cannot_run_is_told_with_its_line(tmp_path: Path) ->
     assert "instruction not implemented: 'v_clrexcp" in err and f"at sum.py:{line} (" in err, err
 
 
+@pytest.mark.torch
+def test_derivatives_lie_where_their_tensors_do(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(
+        """
+import torch, triton, triton.language as tl
+
+@triton.jit
+def twice(x, y, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(y + at, tl.load(x + at, mask=at < n) * 2, mask=at < n)
+
+def doubled(x):
+    y = torch.empty_like(x)
+    twice[(1,)](x, y, x.numel(), BLOCK=64)
+    return y
+
+class Doubled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return doubled(x)
+    @staticmethod
+    def backward(ctx, gradient):
+        return doubled(gradient.contiguous())
+
+def host():
+    return torch.randn(40, requires_grad=True)
+
+def device():
+    return torch.randn(40, device="cuda", requires_grad=True)
+
+here, there = host(), device()
+(here * 3).sum().backward()
+assert not here.grad.is_cuda
+here = host()
+Doubled.apply(here.cuda() * 3).sum().backward()
+assert not here.grad.is_cuda and (here.grad == 6).all()
+Doubled.apply(there * 3).cpu().sum().backward()
+assert there.grad.is_cuda and (there.grad == 6).all()
+here, there = host(), device()
+(Doubled.apply((here * 2).cuda() * there).cpu() * here).sum().backward()
+assert there.grad.is_cuda and torch.allclose(here.grad, 8 * here.detach() * there.detach().cpu())
+(gradient,) = torch.autograd.grad(Doubled.apply((here * here).cuda()).sum(), here)
+assert torch.allclose(gradient, 4 * here.detach())
+"""
+    )
+    status, _, err = emulated(tmp_path, interpreter("torch"), "app.py")
+    assert status == 0, err
+
+
 @pytest.mark.triton
 def test_a_program_without_a_kernel_says_so(tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text("import triton\n")

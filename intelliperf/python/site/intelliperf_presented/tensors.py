@@ -151,13 +151,19 @@ def _dense(tensor: torch.Tensor) -> bool:
 class _Transfer(torch.autograd.Function):
     """`transfer` in a graph of derivatives: gradients go back to where the tensor came from."""
 
+    backwards = 0  # so many in this process
+
     @staticmethod
     def forward(ctx: Any, tensor: torch.Tensor, to_device: bool) -> torch.Tensor:
+        ctx.to_device = to_device
         return transfer(tensor.detach(), to_device, clone=True)
 
     @staticmethod
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None]:
-        return gradient, None
+        _Transfer.backwards += 1
+        if not ctx.to_device:
+            memory.set_on_device(1)  # what comes next is of the device; until the engine returns
+        return moved(gradient, not ctx.to_device), None
 
 
 def moved(tensor: torch.Tensor, to_device: bool) -> torch.Tensor:
@@ -396,12 +402,45 @@ def begin() -> None:
     _present_in_backward()
 
 
+_INPUTS = 3  # of the engine's arguments, without the outputs: what `torch.autograd.grad` is asked for
+
+
 def _present_in_backward() -> None:
     """The engine of derivatives calls the program's own functions, from within a function that is presented."""
     engine = torch.autograd.graph._engine_run_backward
 
-    def presented_engine(*args: Any, **kwargs: Any) -> Any:
-        with memory.on_device(), Presented():
-            return engine(*args, **kwargs)
+    def presented_engine(outputs: Any, *args: Any, **kwargs: Any) -> Any:
+        roots = [outputs] if isinstance(outputs, torch.Tensor) else list(outputs)
+        begins_on_device = any(not isinstance(root, torch.Tensor) or on_device(root) for root in roots)
+        before = _Transfer.backwards
+        with memory.on_device(begins_on_device), Presented():
+            found = engine(outputs, *args, **kwargs)
+        if _Transfer.backwards == before:
+            return found
+        _take_home_gradients(roots)
+        asked = args[_INPUTS] if len(args) > _INPUTS else ()
+        sides = [on_device(one) if isinstance(one, torch.Tensor) else True for one in asked]
+        return (
+            tuple(
+                moved(gradient, side) if isinstance(gradient, torch.Tensor) and not side else gradient
+                for gradient, side in zip(found, sides)
+            )
+            if sides
+            else found
+        )
 
     torch.autograd.graph._engine_run_backward = torch.autograd._engine_run_backward = presented_engine
+
+
+def _take_home_gradients(roots: Iterable[Any]) -> None:
+    """Of tensors of the host, where what led to them lay on the device: the engine allocates as it did before."""
+    waiting, seen = [root.grad_fn for root in roots if isinstance(root, torch.Tensor)], set()
+    while waiting:
+        node = waiting.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        waiting += [source for source, _ in node.next_functions]
+        leaf = getattr(node, "variable", None)
+        if leaf is not None and leaf.grad is not None and not on_device(leaf):
+            leaf.grad = transfer(leaf.grad, False)
