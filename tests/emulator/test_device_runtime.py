@@ -27,6 +27,7 @@ PARTS = (
     "demand",
     "described",
     "device_file",
+    "division",
     "errors",
     "estimate",
     "fault_log",

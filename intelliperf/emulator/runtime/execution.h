@@ -11,6 +11,7 @@ struct Execution {
   uint32_t index = 0;
   class Analysis* observer = nullptr;            // of the block that runs
   uintptr_t shared_begin = 0, shared_bytes = 0;  // static LDS of the module
+  bool divided = false;                          // by zero, in an altered launch
 };
 extern Execution execution;
 

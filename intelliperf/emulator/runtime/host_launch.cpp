@@ -128,6 +128,7 @@ std::shared_ptr<Arguments> copy_arguments(const Kernel& kernel, void** arguments
 int status_of(const LaunchOutcome& altered) {
   if (altered.status != kLaunchOk) return altered.status;
   if (altered.out_of_bounds) return kIllegalAddress;
+  if (altered.divided) return kDivided;
   return settings().races && altered.raced ? kRaced : kLaunchOk;
 }
 

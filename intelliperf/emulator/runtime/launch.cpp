@@ -483,6 +483,7 @@ LaunchOutcome run_launch(const LaunchRequest& request, const Occupancy& resident
   execution.shared_begin = reinterpret_cast<uintptr_t>(module.shared_begin);
   execution.shared_bytes = uintptr_t(module.shared_end - module.shared_begin);
   abort_status = 0;
+  execution.divided = false;
   set_grid(request);
   shadow_launch(request);
   if (plan.analyze) begin_analysis(request, plan, resident);
@@ -524,6 +525,7 @@ LaunchOutcome run_launch(const LaunchRequest& request, const Occupancy& resident
         Result{outcome.status, plan.lockstep || run.needs_lockstep(), run, found.parts, found.totals, resident,
                found.sites, found.executions, found.waves, found.work, found.local_ns, found.spin_ns, spent, repeated});
   outcome.out_of_bounds = request.watched && noted_bad_access();
+  outcome.divided = execution.divided;
   outcome.raced = request.watched && noted_grave_race();
   if (!trying()) flush_faults(request, execution.index);
   if (outcome.status == kNotSupported)

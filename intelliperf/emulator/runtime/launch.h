@@ -35,9 +35,10 @@ struct LaunchOutcome {
   int status = 0;      // 0, or one of LaunchStatus
   double time_ns = 0;  // modelled, launch overhead included
   bool out_of_bounds =
-      false;           // of a watched launch: some access was, or was misaligned, though nothing may have stopped it
-  bool raced = false;  // of one, too: an update got lost, or accesses to LDS were not ordered
-  uint32_t index = 0;  // of its line in launches.jsonl (counted also when nothing is recorded)
+      false;             // of a watched launch: some access was, or was misaligned, though nothing may have stopped it
+  bool divided = false;  // of an altered launch that ended: by zero, which stops no GPU and gives nobody knows what
+  bool raced = false;    // of one, too: an update got lost, or accesses to LDS were not ordered
+  uint32_t index = 0;    // of its line in launches.jsonl (counted also when nothing is recorded)
 };
 
 // Values shared by hipError_t and cudaError_t.
@@ -49,7 +50,9 @@ enum LaunchStatus : int {
   kAssertFailed = 710,   // device assert
   kLaunchFailed = 719,   // trap
   kCooperativeTooLarge = 720,
-  kRaced = 799,  // neither vendor's: see LaunchOutcome::raced
+  // Neither vendor's, of altered launches: see LaunchOutcome::divided and LaunchOutcome::raced.
+  kDivided = 798,
+  kRaced = 799,
   kNotSupported = 801,
 };
 

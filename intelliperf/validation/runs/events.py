@@ -15,6 +15,7 @@ from intelliperf.validation.runs.side import Side, complaint
 NO_END = 702  # of a launch that took too long, or whose lanes all wait
 _INVALID_CONFIGURATION = 9
 _ILLEGAL_ADDRESS = 700
+DIVIDED = 798  # of an altered launch that came to its end: by zero, of which a GPU makes nobody knows what
 _RACED = 799
 _ERRORS = {  # codes that HIP and CUDA share
     _ILLEGAL_ADDRESS: "an illegal memory access",

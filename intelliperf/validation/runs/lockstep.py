@@ -25,7 +25,7 @@ from intelliperf.protocols import Backend
 from intelliperf.records import Application, Kernel, Outcome
 from intelliperf.validation.runs.content import Content
 from intelliperf.validation.runs.effort import Begun
-from intelliperf.validation.runs.events import Divergence, Event, Rule, bare, difference_of_events, is_empty
+from intelliperf.validation.runs.events import DIVIDED, Divergence, Event, Rule, bare, difference_of_events, is_empty
 from intelliperf.validation.runs.pairing import Pairing, pair
 from intelliperf.validation.runs.reached import Reached
 from intelliperf.validation.runs.remembered import Remembered
@@ -304,7 +304,9 @@ def _keeps_up(
         if isinstance(expected, Dispatch) and isinstance(found, Dispatch) and found.status != expected.status:
             excused = rule.doubted(progress.syncs)
             nothing_done = rule.may_be_launched_otherwise(expected) and is_empty(found)
-            found = dataclasses.replace(found, status=expected.status) if excused or nothing_done else found
+            divided = found.status == DIVIDED and not expected.status  # it may not matter
+            alike = excused or nothing_done or divided
+            found = dataclasses.replace(found, status=expected.status) if alike else found
         divergence = difference_of_events(side.label, expected, found, rule)
         if divergence is not None and isinstance(found, Dispatch) and found.status and (said := side.complaint()):
             divergence = dataclasses.replace(divergence, detail=f"{divergence.detail}: {said}")
