@@ -4,9 +4,9 @@
 
 namespace simt {
 
-// Goes on behind the division at which the context stands. The language leaves it undefined; on a GPU nothing stops. Of a
-// division by zero the quotient is all ones here, or 1 where a dividend with a sign is negative, and the remainder the
-// dividend; the least number divided by -1 is itself. False: it is no division that this knows, and nothing is done.
+// Resumes behind the division at which the context stands. The language leaves it undefined; on a GPU nothing stops. The
+// quotient of a division by zero is all ones here, or 1 where a signed dividend is negative, and the remainder is the
+// dividend; the least number divided by -1 is itself. False where it cannot be decoded: nothing is done then.
 bool pass_division(ucontext_t& context);
 
 }  // namespace simt
