@@ -53,6 +53,27 @@ def test_a_call_without_a_launch_is_of_another_function_of_that_name() -> None:
     assert sizes("k<<<1, 64>>>(p, n); k(n); other(k(1));") == (64,)
 
 
+@pytest.mark.parametrize(
+    "other",
+    [
+        "double k = 0; k += 1;",
+        "for (int k = 0; k < 3; k++) use(k);",
+        "for (auto k : list) use(k);",
+        "std::vector<int> k(4); k[1] = 2;",
+        "int a, *b, k = a; use(&k);",
+        "auto [a, k] = both(); use(k);",
+        "if (int k = left()) use(k);",
+        "use([&](int k) { return k; });",
+        "Total k{3}; k.add(1);",
+    ],
+)
+def test_a_variable_of_the_kernel_s_name_is_none(other: str) -> None:
+    assert sizes("k<<<1, 64>>>(p, n);", other=f"void more() {{ {other} }}") == (64,)
+    assert sizes(f"{{ {other} }} k<<<1, 64>>>(p, n);") == (64,)
+    with pytest.raises(NotApplicable, match="used otherwise than in a launch"):
+        sizes("k<<<1, 64>>>(p, n);", other=f"void more() {{ use(k); {other} }}")
+
+
 def test_launches_in_every_source_count() -> None:
     assert sizes("k<<<1, 64>>>(p, n);", other="void more(int* p) { k<<<1, 512>>>(p, 3); }") == (64, 512)
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import tree_sitter_cuda
 from tree_sitter import Language, Node, Parser
 
+from intelliperf.codegen.rules.local_names import declared_names, is_local
 from intelliperf.codegen.rules.problem import NotApplicable
 from intelliperf.codegen.syntax.outline import encoded
 
@@ -78,7 +79,7 @@ class Program:
                     raise NotApplicable(f"{path}:{node.start_point[0] + 1}: a macro names {kernel}")
                 if node.type != "identifier" or text_of(node) != kernel or _declares(node) or _is_called(node):
                     continue
-                if _is_parameter(_function_around(node) or node, kernel):
+                if is_local(node) or any(_is_parameter(function, kernel) for function in _functions_around(node)):
                     continue
                 yield _launch(path, kernel, node)
 
@@ -279,6 +280,7 @@ def _assigned_once(function: Node, name: str) -> Node | None:
 def _is_parameter(function: Node, name: str) -> bool:
     return any(
         node.type == "parameter_declaration"
+        and _function_around(node) == function  # and not of a lambda in it
         and not _is_declared_within(node)
         and any(leaf.type == "identifier" and text_of(leaf) == name for leaf in walk(node))
         for node in walk(function)
@@ -351,6 +353,13 @@ def _function_around(node: Node) -> Node | None:
     return current
 
 
+def _functions_around(node: Node) -> Iterator[Node]:
+    function = _function_around(node)
+    while function is not None:
+        yield function
+        function = _function_around(function)
+
+
 def field_of(node: Node, name: str) -> Node:
     found = node.child_by_field_name(name)
     if found is None:
@@ -368,12 +377,3 @@ def walk(node: Node) -> Iterator[Node]:
 
 def text_of(node: Node) -> str:
     return (node.text or b"").decode("utf-8", "surrogateescape")
-
-
-def declared_names(declarator: Node) -> Iterator[Node]:
-    """The names that a declarator declares, without what they are initialised with."""
-    if declarator.type in ("init_declarator", "function_declarator", "reference_declarator", "array_declarator"):
-        inner = declarator.child_by_field_name("declarator")
-        yield from declared_names(inner) if inner is not None else ()
-    else:
-        yield declarator

@@ -11,13 +11,13 @@ from tree_sitter import Node
 from intelliperf.codegen.rules.blocks import (
     DIM3,
     Launch,
-    declared_names,
     definitions,
     field_of,
     is_changed,
     text_of,
     walk,
 )
+from intelliperf.codegen.rules.local_names import declared_names
 from intelliperf.codegen.rules.problem import NotApplicable
 from intelliperf.codegen.syntax.source import Source
 
