@@ -33,6 +33,22 @@ def test_types_of_cuda_serve_programs_in_c(tmp_path: Path) -> None:
     assert subprocess.run([str(program)], timeout=60).returncode == 0
 
 
+def test_a_program_names_every_error_of_the_driver(tmp_path: Path) -> None:
+    """Tables of all errors are common; the values at the ends of their groups are those of the real header."""
+    source = tmp_path / "app.c"
+    source.write_text(
+        "#include <cuda.h>\nstatic CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;\n"
+        "static CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_INVALIDATED;\n"
+        "int main(void) {\n  int wrong = CUDA_ERROR_PROFILER_ALREADY_STOPPED != 8;\n"
+        "  wrong |= CUDA_ERROR_CONTAINED != 226 || CUDA_ERROR_INVALID_PC != 718;\n"
+        "  wrong |= CUDA_ERROR_CDP_VERSION_MISMATCH != 812 || CUDA_ERROR_KEY_ROTATION != 916;\n"
+        "  return wrong || mode != 2 || status != 2;\n}\n"
+    )
+    program = tmp_path / "app"
+    _built("gcc", source, program)
+    assert subprocess.run([str(program)], timeout=60).returncode == 0
+
+
 def test_hips_small_formats_serve_host_files(tmp_path: Path) -> None:
     source = tmp_path / "app.cpp"
     headers = "".join(f"#include <hip/{name}.h>\n" for name in ("hip_runtime", "hip_fp16", "hip_bf16"))

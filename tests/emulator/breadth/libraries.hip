@@ -69,7 +69,7 @@ bool quasi_random_points_cover_the_square() {
   int* inside = device_array(std::vector<int>(1));
   const hipcub::CountingInputIterator<int> first(0);
   const hipcub::TransformInputIterator<bool, InCircle, hipcub::CountingInputIterator<int>> flags(first, InCircle{xy});
-  EXPECT(twice(storage, [&] { return hipcub::DeviceReduce::Sum(storage, bytes, flags, inside, kPoints); }));
+  EXPECT(twice(storage, [&] { return HipcubDebug(hipcub::DeviceReduce::Sum(storage, bytes, flags, inside, kPoints)); }));
   EXPECT(std::abs(4.0 * fetched(inside, 1)[0] / kPoints - 3.14159) < 0.01);
   return hiprandDestroyGenerator(generator) == HIPRAND_STATUS_SUCCESS;
 }

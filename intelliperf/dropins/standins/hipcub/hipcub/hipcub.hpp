@@ -3,6 +3,10 @@
 #include <cub/cub.cuh>
 #include <hip/hip_bfloat16.h>
 #include <hip/hip_fp16.h>
+
+#define HipcubDebug(e) CubDebug(e)
+#define HipcubDebugExit(e) CubDebugExit(e)
+
 namespace cub {
 using thrust::get;
 using thrust::make_tuple;
