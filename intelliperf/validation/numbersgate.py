@@ -5,7 +5,7 @@ An answer that is remembered or known beforehand is wrong there.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from intelliperf.interception.messages import Dispatch
@@ -17,6 +17,7 @@ from intelliperf.validation.buffers.tolerance import Steadiness
 from intelliperf.validation.calibration import BASE, Calibration
 from intelliperf.validation.checker import Checker
 from intelliperf.validation.edits.hostcode import Needs
+from intelliperf.validation.numberswords import ALTERED, NO_ALTERATION, Told, summed, told_of, uncounted
 from intelliperf.validation.otherconstants import OtherConstants, of_both
 from intelliperf.validation.othernumbers import (
     ALTERATIONS,
@@ -24,7 +25,6 @@ from intelliperf.validation.othernumbers import (
     COPIES,
     COPIES_ABOVE,
     COPIES_ALIKE,
-    LARGER,
     MORE_ORDERS,
     MOST_SECONDS,
     NAMED,
@@ -48,7 +48,7 @@ from intelliperf.validation.reference import Reference
 from intelliperf.validation.rounding import widened
 from intelliperf.validation.runs.alignment import align
 from intelliperf.validation.runs.effort import Effort
-from intelliperf.validation.runs.events import NO_END, Divergence, Rule, failed_dispatch
+from intelliperf.validation.runs.events import Divergence, Rule, failed_dispatch
 from intelliperf.validation.runs.lockstep import ByWay, Followed, Observer, Uncompared, follow, follow_planned, record
 from intelliperf.validation.runs.side import SideFailed, SideRun
 from intelliperf.validation.sameorder import own_blocks
@@ -58,24 +58,9 @@ NAME = GATES[5]
 _MOST_CONSTANTS = 32
 _MOST_NAMED = 64
 _MOST_LIMITS = 6  # each of them costs two launches
-_MOST_BITS_COUNTED, _WORD = 18, 32  # of what altered launches have, and of integers that are not narrow
 _RACES_SECONDS = 4.0  # of all launches that are looked at for races
 _TWIN_PATIENCE = 3  # and of the original in another order, which spins there, else
-_ALTERED = "candidate on other numbers"
 _NO_REPETITION = "not on this device for declared kernels: no launch of one program stands for a launch of the other"
-_NONE_RAISED = "no launch with a larger scalar argument could be compared"
-_OR_MEMORY = ", or more memory is allocated than is put back"
-_NO_ALTERATION = f"no launch was altered: nothing that it takes can be{_OR_MEMORY}"
-
-
-@dataclass(frozen=True)
-class Told:
-    """What is reported of one way to alter launches."""
-
-    passed: tuple[str, ...] = ()
-    failed: tuple[str, ...] = ()
-    unseen: tuple[str, ...] = ()  # what it did not reach although something passed
-    idle: tuple[str, ...] = ()  # it alters what these launches do not have
 
 
 @dataclass(frozen=True)
@@ -122,7 +107,7 @@ class NumbersGate:
         whole = summed([told[alteration] for alteration in alterations])
         status = CheckStatus.PASSED if whole.passed else CheckStatus.NOT_RUN
         constants = filter(None, [self._other_constants(trial).unseen])
-        unseen = "; ".join([*whole.failed, *whole.unseen, *constants, *_uncounted(trial)]) if whole.passed else ""
+        unseen = "; ".join([*whole.failed, *whole.unseen, *constants, *uncounted(trial)]) if whole.passed else ""
         trial.note(NAME, status, "; ".join(whole.passed or whole.failed), unseen=unseen)
         return None
 
@@ -140,7 +125,7 @@ class NumbersGate:
             followed = self._followed(trial, alterations, calibration, Uncompared(), effort=effort, races=True)
         except SideFailed:  # every access takes more memory
             return None
-        found = followed.divergences.get(_ALTERED)
+        found = followed.divergences.get(ALTERED)
         if found is None or found.outcome is not Outcome.RACE:
             return None
         return Rejection(found.outcome, f"on other numbers: {found.detail}")
@@ -235,12 +220,12 @@ class NumbersGate:
             followed = self._followed(trial, alterations, calibrations[alterations[0]], observer)
         except SideFailed:
             return None, None, ()
-        found = followed.divergences.get(_ALTERED)
+        found = followed.divergences.get(ALTERED)
         if found is not None:
             own = next((one for one in alterations if one.way == observer.wrong), None)
             return None, _Wrong(found.outcome, own), ()
         for one in alterations:
-            if ways[one.way].unsettled(_ALTERED) is not None:
+            if ways[one.way].unsettled(ALTERED) is not None:
                 return None, _Wrong(Outcome.WRONG_OUTPUT, one), ()
         silent = [one for one in alterations if ways[one.way].no_one_answer]
         return (None if TWIN in followed.divergences else followed), None, silent
@@ -335,7 +320,7 @@ class NumbersGate:
         try:
             followed = self._followed(trial, [alteration], calibration, observer)
             for number, order in enumerate(MORE_ORDERS):
-                if not _may_be_order(followed.divergences.get(_ALTERED), observer, number == 0):
+                if not _may_be_order(followed.divergences.get(ALTERED), observer, number == 0):
                     break
                 ranked = order | (NAN_WINS if number % 2 else NAN_LOSES)
                 followed = self._followed(trial, [alteration], calibration, observer, ranked)
@@ -345,7 +330,7 @@ class NumbersGate:
             late = f"the original fails in another order: {twin.detail}"
             why = late if twin.outcome is Outcome.TIMED_OUT else NO_ONE_ANSWER
             return Told(failed=(f"{alteration.wrong}: {why}",))
-        found = followed.divergences.get(_ALTERED) or observer.unsettled(_ALTERED)
+        found = followed.divergences.get(ALTERED) or observer.unsettled(ALTERED)
         if isinstance(observer, DoubtingChecker) and (
             0 < followed.syncs <= len(observer.doubtful) or found is None and observer.no_one_answer
         ):
@@ -384,7 +369,7 @@ class NumbersGate:
         # A number that makes the original slow is left alone.
         base, others = (replace(altered, other_seconds=most) for most in (MOST_SECONDS, PATIENCE * MOST_SECONDS))
         own, theirs = trial.own_grids
-        candidate = SideRun(_ALTERED, trial.application, others | theirs | OTHER_GARBAGE)
+        candidate = SideRun(ALTERED, trial.application, others | theirs | OTHER_GARBAGE)
         runs = [SideRun(BASE, trial.case.reference, base | own), candidate]
         if any(map(self._doubts, alterations)) and not races:
             runs.insert(1, self._twin(trial, altered | own, order))
@@ -392,7 +377,7 @@ class NumbersGate:
             lambda d: d.target and d.status == 0,
             self._reference.free_geometry(trial),
             after_failures=True,
-            bounded=(TWIN, _ALTERED),
+            bounded=(TWIN, ALTERED),
             beside=(TWIN,),
             alike=calibration.is_noisy,
             doubted=lambda number: _doubts_at(observer, number),
@@ -408,14 +393,14 @@ class NumbersGate:
             SideRun(BASE, trial.case.reference, altered),
             SideRun(TWIN, trial.case.reference, altered | TWIN_ORDER | OTHER_GARBAGE),
         )
-        candidate = SideRun(_ALTERED, trial.application, altered | OTHER_GARBAGE)
+        candidate = SideRun(ALTERED, trial.application, altered | OTHER_GARBAGE)
         known, own = (Checker(calibration, self._reference.settings.tolerance, free_arguments=True) for _ in range(2))
         known.forgets = True
         checker = DoubtingChecker(known, own, alteration)
         try:
             events, _ = record(setting, base)
             mine, done = record(setting, candidate)
-            broken = failed_dispatch(_ALTERED, mine, done)
+            broken = failed_dispatch(ALTERED, mine, done)
             if broken is not None and failed_dispatch(BASE, events, done) is None:
                 return broken
             plan = align(events, mine, trial.case.kernel.symbol, self._reference.sites(trial))
@@ -425,15 +410,15 @@ class NumbersGate:
             follow_planned(setting, (base, twin), [(left, left) for left, _ in plan.points], checker)
             followed = follow_planned(setting, (base, candidate), plan.points, checker, plan.totalled)
         except SideFailed as error:
-            if error.label == _ALTERED:
-                return Divergence(_ALTERED, Outcome.CRASHED, str(error))
+            if error.label == ALTERED:
+                return Divergence(ALTERED, Outcome.CRASHED, str(error))
             return Told(failed=(f"{alteration.wrong}: the original does not run: {error}",))
-        if _ALTERED in followed.divergences:
-            return followed.divergences[_ALTERED]
+        if ALTERED in followed.divergences:
+            return followed.divergences[ALTERED]
         if plan.problem:
             return Told(failed=(f"{alteration.wrong}: only until the two launch something else: {plan.problem}",))
         if followed.syncs == 0:
-            return Told(failed=(f"{alteration.wrong}: {_NO_ALTERATION}",))
+            return Told(failed=(f"{alteration.wrong}: {NO_ALTERATION}",))
         return Told(passed=(alteration.passed,))
 
 
@@ -452,13 +437,6 @@ def _doubts_at(observer: Observer, number: int) -> bool:
     if isinstance(observer, BesideTwin):
         return _doubts_at(observer.observer, number)
     return isinstance(observer, DoubtingChecker) and observer.doubts(number)
-
-
-def _uncounted(trial: Trial) -> Iterator[str]:
-    """What no launch is large enough for."""
-    for bits in sorted(trial.compared.widths):
-        if _MOST_BITS_COUNTED < bits < _WORD:
-            yield f"counts and indices beyond the {bits} bits that the candidate has for a number"
 
 
 def _may_be_order(found: Divergence | None, observer: Observer, first: bool) -> bool:
@@ -496,54 +474,11 @@ def _apart(trial: Trial, calibration: Calibration) -> bool:
 def _holds(beside: BesideShadows) -> bool:
     """Was nothing wrong with the numbers in the whole run, nor with the run?"""
     ended_well = beside.wrong is None and beside.followed is not None and not beside.followed.divergences
-    return ended_well and beside.unsettled(_ALTERED) is None
+    return ended_well and beside.unsettled(ALTERED) is None
 
 
 def _seen_enough(alteration: Alteration, followed: Followed) -> bool:
     """As much as if it had been alone: a run that was left early may have come to the others only."""
     launches = (e for e in followed.events if isinstance(e, Dispatch) and e.target and e.status == 0)
     own = sum(e.way == alteration.way for e in launches)
-    return not followed.left.keys() & {_ALTERED, CANDIDATE} or followed.round_seen or own >= Effort().least_syncs
-
-
-def summed(every: Sequence[Told]) -> Told:
-    """Of all ways. Where one of them altered something, memory was put back."""
-    passed = tuple(text for told in every for text in told.passed)
-    failed = tuple(text for told in every for text in told.failed)
-    if passed:
-        failed = tuple(text.removesuffix(_OR_MEMORY) for text in failed)
-    else:
-        failed += tuple(text for told in every for text in told.idle)
-    return Told(passed, failed, tuple(text for told in every for text in told.unseen))
-
-
-def told_of(alteration: Alteration, followed: Followed, roomy: bool, left_open: Collection[str] = ()) -> Told:
-    """Of a run in which nothing went wrong, as far as it was this alteration's.
-
-    `left_open`: what of it was not compared, in words.
-    """
-    own = (0, alteration.way)  # where only one way was asked for, launches need not say which
-    seen = [e for e in followed.events if isinstance(e, Dispatch) and e.target and e.way in own]
-    altered = [event for event in seen if event.altered is None or event.altered]
-    if seen and not altered:
-        return Told(idle=(f"{alteration.wrong}: no launch has anything that could be altered",))
-    compared = [event for event in altered if event.status == 0]
-    if not compared:
-        return Told(failed=(f"{alteration.wrong}: {_NO_ALTERATION}",))
-    coverage = followed.coverage(_ALTERED) or followed.coverage(CANDIDATE)
-    passed, unseen = alteration.passed, ""
-    if alteration.of_data and (kinds := dict.fromkeys(event.alteration for event in compared if event.alteration)):
-        plain = [] if all(event.alteration for event in compared) else [passed]
-        passed = "; ".join([*plain, ", ".join(kinds)])
-    if endless := sum(event.status == NO_END for event in seen):
-        launches = f"{endless} launch{'' if endless == 1 else 'es'} left out"
-        late = f"{launches}, which the original does not end in {MOST_SECONDS} s of the processor"
-    else:
-        late = ""
-    if alteration.with_room and roomy:
-        raised = any(event.alteration.startswith(LARGER) for event in compared)
-        passed = alteration.with_room if raised else alteration.not_raised or alteration.with_room
-        unseen = "" if raised or not alteration.not_raised else _NONE_RAISED
-    return Told(
-        (passed + (f" ({coverage})" if coverage else ""),), unseen=tuple(filter(None, [unseen, late, *left_open]))
-    )
+    return not followed.left.keys() & {ALTERED, CANDIDATE} or followed.round_seen or own >= Effort().least_syncs

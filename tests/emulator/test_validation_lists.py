@@ -11,7 +11,7 @@ from patchbench import Bench
 from intelliperf.interception.messages import Dispatch
 from intelliperf.records import Declaration, Interception, Outcome
 from intelliperf.validation.calibration import BASE
-from intelliperf.validation.numbersgate import told_of
+from intelliperf.validation.numberswords import told_of
 from intelliperf.validation.othernumbers import ALTERATIONS
 from intelliperf.validation.runs.events import NO_END, Rule
 from intelliperf.validation.runs.lockstep import Setting, follow

@@ -12,7 +12,8 @@ from intelliperf.interception.messages import Dispatch
 from intelliperf.records import Kernel
 from intelliperf.validation.edits.gate import StaticVerdict
 from intelliperf.validation.edits.hostcode import Needs
-from intelliperf.validation.numbersgate import Told, _of_target_alone, _seen_enough, summed, told_of
+from intelliperf.validation.numbersgate import _of_target_alone, _seen_enough
+from intelliperf.validation.numberswords import Told, summed, told_of
 from intelliperf.validation.othernumbers import ALTERATIONS, TOGETHER
 from intelliperf.validation.runs.effort import Effort
 from intelliperf.validation.runs.events import Rule
