@@ -74,15 +74,16 @@ class LocatedFault:
     stale: str = ""  # see `stale_read`
     unordered: bool = False  # nothing in its kernel puts one thread's accesses before another's
     why: str | None = None  # of a trap, where the code tells
+    memory_bytes: int | None = None  # of the allocation, where it is known
 
     @property
     def identity(self) -> tuple[str, str, str | None, str]:
         return self.kind, _LAMBDA_POSITION.sub(")", self.kernel), self.scope, self.place.text
 
     @property
-    def ends(self) -> frozenset[str]:
-        """The text of both lines, as far as they are known."""
-        return frozenset(one.text for one in (self.place, self.other) if one and one.line)
+    def ends(self) -> frozenset[tuple[str, int | None]]:
+        """The text of both lines, as far as they are known, and how large the memory is: a text may mean another."""
+        return frozenset((one.text, self.memory_bytes) for one in (self.place, self.other) if one and one.line)
 
     def __str__(self) -> str:
         words = _CAUSES.get(self.cause or "", self.kind.replace("_", "-")) + (f" ({self.why})" if self.why else "")
@@ -115,6 +116,7 @@ def _locate(trace: Trace, fault: Fault, project: Project) -> LocatedFault:
         stale=stale_read(trace, fault),
         unordered=_unordered(trace, fault),
         why=fault.detail if fault.kind == "trap" else None,
+        memory_bytes=fault.allocation_bytes,
     )
 
 

@@ -382,22 +382,30 @@ def test_a_plain_read_may_miss_a_decision_where_the_original_s_misses_one_or_a_s
 
 
 @pytest.mark.parametrize(
-    ("others", "store", "orders", "passes"),
+    ("others", "store", "orders", "memory", "passes"),
     [
-        ("store", 5, "load", True),
-        ("load", 5, "load", False),
-        ("store", 12, "load", False),
-        ("store", 5, "barrier", False),
+        ("store", 5, "load", 4096, True),
+        ("load", 5, "load", 4096, False),
+        ("store", 12, "load", 4096, False),
+        ("store", 5, "barrier", 4096, False),
+        ("store", 5, "load", 512, False),  # another array of that name
     ],
 )
 def test_another_read_may_miss_the_store_that_the_original_s_miss_where_nothing_orders_them(
-    recording: Recording, project: Path, tmp_path: Path, others: str, store: int, orders: str, passes: bool
+    recording: Recording,
+    project: Path,
+    tmp_path: Path,
+    others: str,
+    store: int,
+    orders: str,
+    memory: int,
+    passes: bool,
 ) -> None:
     file = project / "app.hip"
     recording.sites = [site("load", file, 4), site(others, file, 5), site("load", file, 6), site("store", file, store)]
     recording.sites.append(site(orders, file, 7))
-    old = {**_fault("race", 0, "block"), "other_site": 1, "space": "global"}
-    new = {**_fault("race", 2, "block"), "other_site": 3, "space": "global"}
+    old = {**_fault("race", 0, "block"), "other_site": 1, "space": "global", "allocation_bytes": 4096}
+    new = {**_fault("race", 2, "block"), "other_site": 3, "space": "global", "allocation_bytes": memory}
     before = _located(recording, tmp_path / "a", project, old)
     races = safety.compare(before, _located(recording, tmp_path / "b", project, new), "nvidia", "all")[0]
     assert races.status is (CheckStatus.PASSED if passes else CheckStatus.FAILED)
