@@ -42,6 +42,7 @@ def sizes(host: str, before: str = "", other: str = "") -> tuple[int, ...]:
         ("const dim3 block(32, 4); later([&] { k<<<1, block>>>(p, n); });", "", (128,)),
         ("k<<<1, 64>>>(p, n);", "void take(int* k) { *k = 0; }", (64,)),
         ("std::vector<int> a(SIDE * SIDE), b(n * SIDE); k<<<n, SIDE>>>(p, n);", "#define SIDE 32", (32,)),
+        ('int w = 64; say(w); k<<<1, w>>>(p, n); printf("%d", w);', "void say(const int& w) {}", (64,)),
         ("ns::k<<<1, ns::kWide>>>(p, n);", "namespace ns { const unsigned kWide = 96; }", (96,)),
     ],
 )
@@ -98,6 +99,10 @@ def test_launches_in_every_source_count() -> None:
         ("int m = n; start(p, n, ++m);", START, "is not a constant"),
         ("k<<<1, std::min(n, 64)>>>(p, n);", "", "is not a constant"),
         ("k<<<1, 64>>>(p, n); launch((void*)k);", "", "otherwise than in a launch"),
+        ("int w = 64; std::cin >> w; k<<<1, w>>>(p, n);", "", "is not a constant"),
+        ("int w; w = 64; std::swap(n, w); k<<<1, w>>>(p, n);", "", "not one constant"),
+        ("int w = 64; int& v = w; v = 32; k<<<1, w>>>(p, n);", "", "is not a constant"),
+        ("int w = 64; ask(n, w); k<<<1, w>>>(p, n);", "void ask(int n, int& w) { w = n; }", "is not a constant"),
         ("START(k);", "#define START(f) f<<<1, 64>>>(p, n)", "otherwise than in a launch"),
         ("START();", "#define START() k<<<1, 64>>>(p, n)", "a macro names k"),
         ("", "", "no launch of k"),

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import tree_sitter_cuda
 from tree_sitter import Language, Node, Parser
 
-from intelliperf.codegen.rules.local_names import declared_names, is_local
+from intelliperf.codegen.rules.local_names import declared_names, is_local, may_be_set
 from intelliperf.codegen.rules.problem import NotApplicable
 from intelliperf.codegen.syntax.outline import encoded
 
@@ -145,10 +145,11 @@ class Program:
         """
         if launch.function is not None:
             inside = [value for value, _ in definitions(launch.function, name)]
-            changed = is_changed(launch.function, name)
+            handed_on = may_be_set(self._roots.values(), launch.function, name)
+            changed = handed_on or is_changed(launch.function, name)
             if len(inside) == 1 and not changed:
                 return [(launch, inside[0])]
-            if not inside and (value := _assigned_once(launch.function, name)) is not None:
+            if not inside and not handed_on and (value := _assigned_once(launch.function, name)) is not None:
                 return [(launch, value)]
             passed = _is_parameter(launch.function, name)
             if passed and not inside and not changed:
