@@ -147,6 +147,9 @@ assert there.grad.is_cuda and (there.grad == 6).all()
 here, there = host(), device()
 (Doubled.apply((here * 2).cuda() * there).cpu() * here).sum().backward()
 assert there.grad.is_cuda and torch.allclose(here.grad, 8 * here.detach() * there.detach().cpu())
+scale = torch.tensor([3.0], device="cuda", requires_grad=True)
+(scale * 2).sum().backward()
+assert scale.is_leaf and scale.grad.is_cuda
 (gradient,) = torch.autograd.grad(Doubled.apply((here * here).cuda()).sum(), here)
 assert torch.allclose(gradient, 4 * here.detach())
 """

@@ -342,7 +342,9 @@ class Presented(TorchFunctionMode):
         if special is not None:
             return special(*args, **kwargs)
         if func in _FROM_HOST and kwargs.get("device") is not None and is_cuda(kwargs["device"]):
-            return moved(func(*args, **{**kwargs, "device": CPU}), True)
+            with_gradient = bool(kwargs.pop("requires_grad", False))
+            made = moved(func(*args, **{**kwargs, "device": CPU}), True)
+            return made.requires_grad_() if with_gradient else made
         if kwargs.get("device") is None and func in _device_constructors():
             kwargs["device"] = torch.utils._device.CURRENT_DEVICE or CPU
         device = kwargs.get("device")
