@@ -89,7 +89,9 @@ if(bad)
   message(FATAL_ERROR "nvidia-smi: ${bad}")
 endif()
 message(STATUS "found ${found}, told ${told}")
+find_package(CUDAToolkit REQUIRED)
 add_executable(app kernel.cu main.cpp)
+target_link_libraries(app CUDA::cusolver CUDA::nppicc)  # named, not called
 set_target_properties(app PROPERTIES CUDA_ARCHITECTURES ${found})
 """)  # fmt: skip
     assert "found 90, told 9.0" in shell("cmake", "-S", ".", "-B", "build")

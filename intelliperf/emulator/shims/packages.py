@@ -109,6 +109,11 @@ _CUDA_LIBRARIES = (
     "nvidia-ml",
     "nvrtc",
 )
+# Without a stand-in; CMake's FindCUDAToolkit makes a target only where there is a file, and a project names it.
+_ABSENT_CUDA_LIBRARIES = (
+    "cufftw", "cusolver", "nvjpeg", "nvJitLink", "cufile", "nppc", "nppial", "nppicc", "nppidei", "nppif", "nppig",
+    "nppim", "nppist", "nppisu", "nppitc", "npps",
+)  # fmt: skip
 _STATIC_LIBRARIES = ("cudart", "curand", "cublas", "cublasLt", "cufft", "cusparse", "nvrtc")
 _HIP_LIBRARIES = ("amdhip64", "roctx64", "hiprand", "rocrand", "hipblas", "rocblas", "hipfft", "hiprtc")
 
@@ -136,7 +141,8 @@ def package_files() -> dict[str, str]:
 
 def library_links(runtime_library: str) -> dict[str, str]:
     """Symbolic links below the root, by path: the vendors' library names lead to our runtime library."""
-    names = {"lib": _HIP_LIBRARIES, "lib64": _CUDA_LIBRARIES, "lib64/stubs": ("cuda", "nvidia-ml")}
+    cuda = (*_CUDA_LIBRARIES, *_ABSENT_CUDA_LIBRARIES)
+    names = {"lib": _HIP_LIBRARIES, "lib64": cuda, "lib64/stubs": ("cuda", "nvidia-ml")}
     links = {f"{folder}/lib{name}.so": runtime_library for folder, group in names.items() for name in group}
     # The dynamic linker looks for the library's own name in the directories that CMake puts into rpaths.
     own = runtime_library.rpartition("/")[2]
