@@ -43,6 +43,11 @@ def sizes(host: str, before: str = "", other: str = "") -> tuple[int, ...]:
         ("k<<<1, 64>>>(p, n);", "void take(int* k) { *k = 0; }", (64,)),
         ("std::vector<int> a(SIDE * SIDE), b(n * SIDE); k<<<n, SIDE>>>(p, n);", "#define SIDE 32", (32,)),
         ('int w = 64; say(w); k<<<1, w>>>(p, n); printf("%d", w);', "void say(const int& w) {}", (64,)),
+        ("hipLaunchKernelGGL(HIP_KERNEL_NAME(k<int, 2>), dim3(4), dim3(64), 0, 0, p, n);", "", (64,)),
+        ("hipLaunchKernelGGL((k<int, 2>), dim3(4), dim3(64), 0, 0, p, n);", "", (64,)),
+        ("cudaFuncSetCacheConfig(k, cudaFuncCachePreferL1); k<<<1, 64>>>(p, n);", "", (64,)),
+        ("hipFuncGetAttributes(&a, reinterpret_cast<const void*>(k<int>)); k<int><<<1, 64>>>(p, n);", "", (64,)),
+        ("cudaFuncSetAttribute((const void*)&k, what, 65536); k<<<1, 64>>>(p, n);", "", (64,)),
         ("ns::k<<<1, ns::kWide>>>(p, n);", "namespace ns { const unsigned kWide = 96; }", (96,)),
     ],
 )

@@ -22,6 +22,8 @@ from intelliperf.codegen.syntax.outline import encoded
 
 _BY_CALL = ("hipLaunchKernelGGL", "hipExtLaunchKernelGGL")
 _CONFIGURATION = 5  # arguments of these before the kernel's own: kernel, grid, block, dynamic LDS, stream
+_ADDRESS = ("cast_expression", "pointer_expression")
+_SETTING_UP = r"(?:::)?(?:cuda|hip)Func(?:SetCacheConfig|SetSharedMemConfig|SetAttribute|GetAttributes)"
 _ARITHMETIC: dict[str, Callable[[int, int], int]] = {
     **{"+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "/": lambda a, b: a // b},
     "<<": lambda a, b: a << min(b, 32),
@@ -79,7 +81,11 @@ class Program:
                     raise NotApplicable(f"{path}:{node.start_point[0] + 1}: a macro names {kernel}")
                 if node.type != "identifier" or text_of(node) != kernel or _declares(node) or _is_called(node):
                     continue
-                if is_local(node) or any(_is_parameter(function, kernel) for function in _functions_around(node)):
+                if (
+                    is_local(node)
+                    or _is_set_up(node)
+                    or any(_is_parameter(function, kernel) for function in _functions_around(node))
+                ):
                     continue
                 yield _launch(path, kernel, node)
 
@@ -304,6 +310,34 @@ def _whole(name: Node) -> Node:
     return node
 
 
+def _wrapped(node: Node) -> Node:
+    """With what HIP writes around the name of an instance, lest its comma part a macro's arguments."""
+    while node.parent is not None:
+        listed = node.parent if node.parent.type == "argument_list" else None
+        call = listed.parent if listed is not None and len(listed.named_children) == 1 else None
+        named = call.child_by_field_name("function") if call is not None else None
+        if node.parent.type == "parenthesized_expression":
+            node = node.parent
+        elif call is not None and named is not None and text_of(named) == "HIP_KERNEL_NAME":
+            node = call
+        else:
+            break
+    return node
+
+
+def _is_set_up(name: Node) -> bool:
+    """Is it handed to a function of the API that asks for the kernel's needs, or sets what all its launches prefer?"""
+    node = _whole(name)
+    while node.parent is not None and node.parent.type in ("parenthesized_expression", *_ADDRESS):
+        node = node.parent
+    listed = node.parent if node.parent is not None and node.parent.type == "argument_list" else None
+    call = listed.parent if listed is not None else None
+    called = text_of(field_of(call, "function")) if call is not None and call.type == "call_expression" else ""
+    if called.startswith("reinterpret_cast<") and call is not None:
+        return _is_set_up(call)
+    return re.fullmatch(_SETTING_UP, called) is not None
+
+
 def _is_called(name: Node) -> bool:
     """As a function is: no kernel can be, so that it is an overload of that name."""
     node = _whole(name)
@@ -326,6 +360,8 @@ def _launch(path: str, kernel: str, name: Node) -> Launch:
                 grid, block, *_ = child.named_children
                 arguments = tuple(field_of(call, "arguments").named_children)
                 return Launch(path, grid, block, arguments, _function_around(name))
+    node = _wrapped(node)
+    call = node.parent
     if call is not None and call.type == "argument_list" and call.named_children[0] == node:
         outer = call.parent
         launches = outer is not None and text_of(field_of(outer, "function")) in _BY_CALL
