@@ -15,7 +15,7 @@ import numpy as np
 
 from intelliperf.dropins.toolchain import include_directory, is_ours, standins_directory
 from intelliperf.emulator.generated import generated_note, model_lines
-from intelliperf.emulator.launchless import library_note, why_no_kernel
+from intelliperf.emulator.launchless import library_note, tuning_note, why_no_kernel
 from intelliperf.emulator.modulefacts import KernelFacts, ModuleFacts, SiteFacts
 from intelliperf.emulator.safety import fault_notes, tolerance_note
 from intelliperf.emulator.sourcelines import Project
@@ -302,7 +302,13 @@ def application_profile(
         kernels=tuple(profiles),
         device_time_ns=device_time,
         exit_status=exit_status,
-        notes=(*stopped_note(trace), *seed_note(trace), *faults, *library_note(trace.directory)),
+        notes=(
+            *stopped_note(trace),
+            *seed_note(trace),
+            *faults,
+            *library_note(trace.directory),
+            *tuning_note(trace.directory),
+        ),
         other_time=other_time(
             ((_described(copy.operation), copy.time_ns) for copy in trace.transfers), device_time, Provenance.MODELLED
         ),

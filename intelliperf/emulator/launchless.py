@@ -36,6 +36,23 @@ def library_note(records: Path) -> tuple[str, ...]:
     return (f"PyTorch's own work on the device is counted, and neither modelled nor changed: {_told(operations)}",)
 
 
+def tuning_note(records: Path) -> tuple[str, ...]:
+    """Of which kernels an autotuner tried some configurations only. Raises `ProtocolError` for other content."""
+    found: dict[str, str] = {}
+    for path in sorted((*records.glob("tuned-*.json"), *records.glob("*/tuned-*.json"))):
+        try:
+            left_out = json.loads(path.read_text(encoding="utf-8"))
+            found |= {str(name): f"{int(tried)} of {int(of)} of {name}" for name, (tried, of) in left_out.items()}
+        except (ValueError, TypeError, AttributeError) as error:
+            raise ProtocolError(f"{path}: not what an autotuner tried: {error!r}") from error
+    if not found:
+        return ()
+    named = list(found.values())
+    more = f" and some of {counted(len(named) - _SHOWN, 'further kernel')}" if len(named) > _SHOWN else ""
+    told = f"{', '.join(named[:_SHOWN])}{more}"
+    return (f"an autotuner tried few of its configurations, so that the program ends in time: {told}",)
+
+
 def why_no_kernel(records: Path, transfers: Iterable[Transfer] = ()) -> str:
     """Why a run that ended well has no kernel to look at."""
     called = Counter(

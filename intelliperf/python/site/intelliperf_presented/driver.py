@@ -7,7 +7,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from . import assembly, choices, clock, deriving, specialising, trials
+from . import assembly, choices, clock, deriving, specialising, trials, tuning
 
 LEAST, BELOW = (3, 6), (4, 0)
 REFUSED = 125  # the exit status with which the runtime library refuses, too
@@ -41,6 +41,7 @@ def present(triton: ModuleType) -> None:
     triton.testing.do_bench_cudagraph = clock.do_bench_cudagraph
     trials.mark(autotuner.Autotuner)
     choices.remember(autotuner.Autotuner)
+    tuning.limit(autotuner.Autotuner)
     deriving.follow(autotuner)
     specialising.follow(compiler.CompiledKernel)
 
