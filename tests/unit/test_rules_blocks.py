@@ -48,6 +48,11 @@ def sizes(host: str, before: str = "", other: str = "") -> tuple[int, ...]:
         ("cudaFuncSetCacheConfig(k, cudaFuncCachePreferL1); k<<<1, 64>>>(p, n);", "", (64,)),
         ("hipFuncGetAttributes(&a, reinterpret_cast<const void*>(k<int>)); k<int><<<1, 64>>>(p, n);", "", (64,)),
         ("cudaFuncSetAttribute((const void*)&k, what, 65536); k<<<1, 64>>>(p, n);", "", (64,)),
+        (
+            "start(p, n); start(p, n, 128);",
+            START.replace("int wide)", "int wide = WIDE)") + "\n#define WIDE 128",
+            (128,),
+        ),
         ("ns::k<<<1, ns::kWide>>>(p, n);", "namespace ns { const unsigned kWide = 96; }", (96,)),
     ],
 )
@@ -108,6 +113,8 @@ def test_launches_in_every_source_count() -> None:
         ("int w; w = 64; std::swap(n, w); k<<<1, w>>>(p, n);", "", "not one constant"),
         ("int w = 64; int& v = w; v = 32; k<<<1, w>>>(p, n);", "", "is not a constant"),
         ("int w = 64; ask(n, w); k<<<1, w>>>(p, n);", "void ask(int n, int& w) { w = n; }", "is not a constant"),
+        ("start(p, n); start(p, n, 64);", START.replace("int wide)", "int wide = 32)"), "not the same for all callers"),
+        ("start(p);", START.replace("int wide)", "int wide = 32)"), "whose callers are not all known"),
         ("START(k);", "#define START(f) f<<<1, 64>>>(p, n)", "otherwise than in a launch"),
         ("START();", "#define START() k<<<1, 64>>>(p, n)", "a macro names k"),
         ("", "", "no launch of k"),

@@ -22,6 +22,8 @@ from intelliperf.codegen.syntax.outline import encoded
 
 _BY_CALL = ("hipLaunchKernelGGL", "hipExtLaunchKernelGGL")
 _CONFIGURATION = 5  # arguments of these before the kernel's own: kernel, grid, block, dynamic LDS, stream
+_OPTIONAL = "optional_parameter_declaration"
+_PARAMETERS = ("parameter_declaration", _OPTIONAL)
 _ADDRESS = ("cast_expression", "pointer_expression")
 _SETTING_UP = r"(?:::)?(?:cuda|hip)Func(?:SetCacheConfig|SetSharedMemConfig|SetAttribute|GetAttributes)"
 _ARITHMETIC: dict[str, Callable[[int, int], int]] = {
@@ -185,7 +187,7 @@ class Program:
             raise declined
         parameters = [one for one in field_of(declarator, "parameters").named_children if one.type != "comment"]
         at = next((n for n, one in enumerate(parameters) if name in map(text_of, _names(one))), None)
-        if at is None or any(one.type != "parameter_declaration" for one in parameters):
+        if at is None or any(one.type not in _PARAMETERS for one in parameters):
             raise declined
         found: list[tuple[Launch, Node]] = []
         homes: set[str] = set()  # files that declare the function: a second one makes it known to host code, too
@@ -200,10 +202,16 @@ class Program:
                     continue
                 call = _whole(node).parent
                 arguments = call.child_by_field_name("arguments") if call is not None and _is_called(node) else None
-                if arguments is None or len(arguments.named_children) != len(parameters):
+                given = arguments.named_children if arguments is not None else []
+                left_out = parameters[len(given) :]
+                if arguments is None or len(given) > len(parameters) or any(map(_has_no_default, left_out)):
                     raise declined
-                scope = dataclasses.replace(launch, function=_function_around(node))
-                found.append((scope, arguments.named_children[at]))
+                if at < len(given):
+                    found.append((dataclasses.replace(launch, function=_function_around(node)), given[at]))
+                else:
+                    found.append(
+                        (dataclasses.replace(launch, function=None), field_of(parameters[at], "default_value"))
+                    )
         if not found or len(homes) != 1 or function.parent is None or function.parent.type != "translation_unit":
             raise declined
         return found
@@ -286,12 +294,23 @@ def _assigned_once(function: Node, name: str) -> Node | None:
 
 def _is_parameter(function: Node, name: str) -> bool:
     return any(
-        node.type == "parameter_declaration"
+        node.type in _PARAMETERS
         and _function_around(node) == function  # and not of a lambda in it
         and not _is_declared_within(node)
-        and any(leaf.type == "identifier" and text_of(leaf) == name for leaf in walk(node))
+        and any(leaf.type == "identifier" and text_of(leaf) == name for leaf in _without_default(node))
         for node in walk(function)
     )
+
+
+def _without_default(parameter: Node) -> Iterator[Node]:
+    if parameter.type != _OPTIONAL:
+        yield from walk(parameter)
+    elif (declarator := parameter.child_by_field_name("declarator")) is not None:
+        yield from walk(declarator)
+
+
+def _has_no_default(parameter: Node) -> bool:
+    return parameter.type != _OPTIONAL
 
 
 def _is_declared_within(parameter: Node) -> bool:
