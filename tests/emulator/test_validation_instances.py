@@ -46,7 +46,7 @@ def test_other_instances_of_a_template_are_kernels_beside_the_one_that_is_judged
 @pytest.mark.parametrize(
     ("body", "detail"),
     [
-        ("if (i < n) out[i] = STEP == 2 && i == 599 ? 1 : in[i] * STEP;", "dispatch 1 of scaled"),
+        ("if (i < n) out[i] = STEP == 2 && i == 599 ? 1 : in[i] * STEP;", "device allocation 3"),
         ("if (i < n && (STEP == 1 || i < 700)) out[i] = in[i] * STEP;", "a larger size"),
     ],
 )
