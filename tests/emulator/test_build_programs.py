@@ -226,6 +226,18 @@ def test_a_library_that_resolves_its_own_device_symbols_serves_a_program_that_la
     assert output(shell("./app")) == "162"
 
 
+def test_what_the_real_target_needs_is_known_of_a_kernel_that_one_file_alone_has(shell: Shell, tmp_path: Path) -> None:
+    write(tmp_path, own_cu="""
+static __global__ void own(int *o) { if (o) *o = 1; }
+int main() { own<<<1, 1>>>(nullptr); cudaDeviceSynchronize(); }
+""")  # fmt: skip
+    shell("nvcc", "-rdc=true", "own.cu", "-o", "app", **dict.fromkeys(WITHOUT_FACTS, ""))
+    shell("./app", INTELLIPERF_TRACE_DIR=str(tmp_path))
+    (module,) = [json.loads(file.read_text()) for file in tmp_path.glob("module-*.json")]
+    (kernel,) = module["kernels"].values()
+    assert kernel["static"] is not None
+
+
 def test_a_missing_device_function_is_named(shell: Shell, tmp_path: Path) -> None:
     write(tmp_path, caller_cu=CALLER)
     assert "undefined device symbol: _Z6helperi" in shell("nvcc", "-c", "caller.cu", expect=1).tail()

@@ -24,6 +24,7 @@ IR_SECTION = ".intelliperf_device_ir"
 LINKED_SECTION = ".intelliperf_device_linked"
 _LENGTHS = struct.Struct("<II")  # of the JSON header and of the bitcode that follow
 _USED_BY_HOST = re.compile(r"^(@__clang_gpu_used_external\S* = .*?) \[\d+ x ptr\] \[.*\]", re.MULTILINE)
+_MARK_OF_FILE = re.compile(rb"(?:__|\.)intern(?:__|\.)[0-9a-f]{16}")
 _DEFINED = re.compile(r"^(?:define [^@]*@([\w.$]+)\(|@([\w.$]+) = (?!external |extern_weak ))", re.MULTILINE)
 _OFFLOAD_ENTRIES_SINCE = 21  # clang's layout of the entries below
 
@@ -123,11 +124,18 @@ def link_device_code(inputs: Sequence[Path], work: Path, toolchain: Toolchain) -
         raise ToolchainError("objects of different languages or targets cannot be linked as one device program")
     ir = _link_modules(list(modules), work, toolchain)
     header = {key: value for key, value in headers[0].items() if key != "static"}
-    facts = {name: fact for h in headers for name, fact in h["static"].items()}
+    facts = {name: fact for code, h in modules.items() for name, fact in _as_linked(h["static"], code).items()}
     container = work / "linked-container"
     container.write_bytes(build_container(ir, work, toolchain, header, lambda: facts))
     own = [name for names in _DEFINED.findall(ir) for name in names if name]
     return _registration(headers[0]["language"], container, (symbols, own), work, toolchain)
+
+
+def _as_linked(facts: Mapping[str, Any], code: bytes) -> dict[str, Any]:
+    """By the kernels' names in relocatable device code, where those of one file alone have its mark behind them."""
+    mark = _MARK_OF_FILE.search(code)
+    marked = {name: name + mark[0].decode("ascii") if mark else name for name in facts}
+    return {marked[name] if marked[name].encode() in code else name: fact for name, fact in facts.items()}
 
 
 def _link_modules(codes: Sequence[bytes], work: Path, toolchain: Toolchain) -> str:
