@@ -46,7 +46,7 @@ def sizes(host: str, before: str = "", other: str = "") -> tuple[int, ...]:
         ("hipLaunchKernelGGL(HIP_KERNEL_NAME(k<int, 2>), dim3(4), dim3(64), 0, 0, p, n);", "", (64,)),
         ("hipLaunchKernelGGL((k<int, 2>), dim3(4), dim3(64), 0, 0, p, n);", "", (64,)),
         ("cudaFuncSetCacheConfig(k, cudaFuncCachePreferL1); k<<<1, 64>>>(p, n);", "", (64,)),
-        ("hipFuncGetAttributes(&a, reinterpret_cast<const void*>(k<int>)); k<int><<<1, 64>>>(p, n);", "", (64,)),
+        ("hipFuncSetCacheConfig(reinterpret_cast<const void*>(k<int>), way); k<int><<<1, 64>>>(p, n);", "", (64,)),
         ("cudaFuncSetAttribute((const void*)&k, what, 65536); k<<<1, 64>>>(p, n);", "", (64,)),
         (
             "start(p, n); start(p, n, 128);",
@@ -115,6 +115,7 @@ def test_launches_in_every_source_count() -> None:
         ("int w = 64; ask(n, w); k<<<1, w>>>(p, n);", "void ask(int n, int& w) { w = n; }", "is not a constant"),
         ("start(p, n); start(p, n, 64);", START.replace("int wide)", "int wide = 32)"), "not the same for all callers"),
         ("start(p);", START.replace("int wide)", "int wide = 32)"), "whose callers are not all known"),
+        ("hipFuncGetAttributes(&a, (const void*)k); k<<<1, 64>>>(p, n);", "", "otherwise than in a launch"),
         ("START(k);", "#define START(f) f<<<1, 64>>>(p, n)", "otherwise than in a launch"),
         ("START();", "#define START() k<<<1, 64>>>(p, n)", "a macro names k"),
         ("", "", "no launch of k"),

@@ -25,7 +25,7 @@ _CONFIGURATION = 5  # arguments of these before the kernel's own: kernel, grid, 
 _OPTIONAL = "optional_parameter_declaration"
 _PARAMETERS = ("parameter_declaration", _OPTIONAL)
 _ADDRESS = ("cast_expression", "pointer_expression")
-_SETTING_UP = r"(?:::)?(?:cuda|hip)Func(?:SetCacheConfig|SetSharedMemConfig|SetAttribute|GetAttributes)"
+_SETTING_UP = r"(?:::)?(?:cuda|hip)Func(?:SetCacheConfig|SetSharedMemConfig|SetAttribute)"
 _ARITHMETIC: dict[str, Callable[[int, int], int]] = {
     **{"+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "/": lambda a, b: a // b},
     "<<": lambda a, b: a << min(b, 32),
@@ -345,7 +345,7 @@ def _wrapped(node: Node) -> Node:
 
 
 def _is_set_up(name: Node) -> bool:
-    """Is it handed to a function of the API that asks for the kernel's needs, or sets what all its launches prefer?"""
+    """Is it handed to a function of the API that sets what all its launches prefer?"""
     node = _whole(name)
     while node.parent is not None and node.parent.type in ("parenthesized_expression", *_ADDRESS):
         node = node.parent
