@@ -50,7 +50,7 @@ def tuning_note(records: Path) -> tuple[str, ...]:
     named = list(found.values())
     more = f" and some of {counted(len(named) - _SHOWN, 'further kernel')}" if len(named) > _SHOWN else ""
     told = f"{', '.join(named[:_SHOWN])}{more}"
-    return (f"an autotuner tried few of its configurations, so that the program ends in time: {told}",)
+    return (f"an autotuner tried only some of its configurations, so that the program ends in time: {told}",)
 
 
 def why_no_kernel(records: Path, transfers: Iterable[Transfer] = ()) -> str:
