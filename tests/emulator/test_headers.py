@@ -80,7 +80,8 @@ def test_a_template_keyword_may_stand_before_a_name_without_arguments(suffix: st
     """As in ROCm's own headers before 6.2, whose clang took it."""
     source = tmp_path / f"a{suffix}"
     source.write_text(
-        "struct S { template <class T> __device__ void put(T* at) { *at = 1; } };\n"
+        ("#include <hip/hip_runtime.h>\n" if suffix == ".hip" else "")
+        + "struct S { template <class T> __device__ void put(T* at) { *at = 1; } };\n"
         "template <class X> __global__ void k(int* o) { X().template put(o); }\n"
         "template __global__ void k<S>(int*);\nint main() {}\n"
     )

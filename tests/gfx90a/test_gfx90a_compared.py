@@ -29,7 +29,6 @@ EXPLAINED: dict[str, dict[tuple[str, str, str], str]] = {
         ("mixture.hip:17", "global", "load"): "the last of three bytes is loaded on line 18, which uses it",
         ("mixture.hip:18", "global", "load"): "the last of three bytes of line 17",
         ("mixture.hip:18", "lds", "store"): "eight bytes aligned to four are two accesses, in as many cycles",
-        ("mixture.hip:52", "lds", "load"): "of one lane, two neighbours of the last step are one access of eight bytes",
         ("mixture.hip:63", "global", "atomic"): "clang 22 combines 64-bit atomics of a wave, clang 15 does not",
     },
 }
